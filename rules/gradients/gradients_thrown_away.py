@@ -58,8 +58,9 @@ class GradientsThrownAway(Rule):
     When to ignore it
         Where something that the rule cannot see uses these gradients. It is silent where they are added up on purpose
         (the network's own step follows without zeroing them), where anything in the program switches the gradients of
-        the network's parameters on and off, where one optimizer steps both networks, where `inputs` says for what
-        gradients are wanted, and where it is not known which networks an optimizer steps.
+        the network's parameters on and off (as Lightning's `toggle_optimizer` does), where its own update uses what the
+        same call computes, where one optimizer steps both networks, where `inputs` says for what gradients are wanted,
+        and where it is not known which networks an optimizer steps.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad

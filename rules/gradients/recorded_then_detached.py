@@ -56,9 +56,9 @@ class RecordedThenDetached(Rule):
     When to ignore it
         Where code that the rule cannot see differentiates what the network computes, by a hook or by what it leaves in
         its attributes. It is silent where the result is used undetached as well (the generator's loss of the same
-        step), is returned to where it may be, is kept in an attribute or given to unknown code; where the parameters
-        of the network are, or may be, frozen; in functions that are named for an evaluation; and in programs that call
-        `torch.set_grad_enabled` as a statement.
+        step), is returned to where it may be, is kept in an attribute or given to unknown code; where the parameters of
+        the network are, or may be, frozen; in functions that are named for an evaluation; of results that are copied to
+        the host at once, which ACC401 reports; and in programs that call `torch.set_grad_enabled` as a statement.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation

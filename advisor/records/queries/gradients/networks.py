@@ -19,7 +19,7 @@ from accel_advisor.records.queries.gradients.naming import (
     network_name_of,
     owner_of_parameters,
 )
-from accel_advisor.records.queries.gradients.switches import Toggle, switches, switching_functions
+from accel_advisor.records.queries.gradients.switches import Toggle, may_switch, switches, switching_functions
 from accel_advisor.syntax.model_names import may_be_model
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
@@ -125,7 +125,8 @@ def networks_in(program: Program) -> Networks:
                     owned[name] = owned.get(name, frozenset()) | networks - stepped
         copies |= each.document.once(_copies)
         wrapped |= each.document.once(_wrappers)
-        toggles += (Toggle(each.document, *one) for one in switches(each.document.tree, switching))
+        if may_switch(each.document.text, switching):
+            toggles += (Toggle(each.document, *one) for one in switches(each.document.tree, switching))
     for optimizers, members in _families(program).items():
         owned |= {f"{optimizers}.{name}": frozenset({network}) for name, network in members.items()}
     return Networks(owned, frozenset(copies - stepped), wrapped, tuple(toggles))

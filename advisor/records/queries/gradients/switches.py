@@ -76,6 +76,11 @@ def _switches_in(node: cst.CSTNode) -> bool:
     )
 
 
+def may_switch(text: str, functions: frozenset[str]) -> bool:
+    """Whether a text mentions what switches gradients."""
+    return _TOGGLES.search(text) is not None or "detach_(" in text or any(one in text for one in functions)
+
+
 def switches(tree: cst.Module, functions: frozenset[str]) -> Iterator[tuple[cst.CSTNode, frozenset[str], bool | None]]:
     """Where a text switches gradients: the node, the names in it, and whether on."""
     for one in descendants(tree, cst.Call, cst.For, cst.Assign):
