@@ -83,6 +83,11 @@ SILENT = {
     "frozen": Pair(
         NETS + "other.requires_grad_(False)\n" + in_step(DETACHED)[len(NETS) :], "other.requires_grad_(False)"
     ),
+    "frozen by a function that is told so": Pair(
+        NETS + in_step("conf.freeze(other, True)\n    " + DETACHED)[len(NETS) :],
+        "conf.freeze(other, True)",
+        "conf.set_requires_grad(other, True)",
+    ),
     "frozen one by one": Pair(
         NETS + "for p in other.parameters():\n    p.requires_grad = False\n" + in_step(DETACHED)[len(NETS) :],
         "p.requires_grad = False",
@@ -114,10 +119,10 @@ SILENT = {
         in_step(DETACHED)
         .replace(
             "net, other =",
-            "def make(x):\n    for p in x.parameters():\n        p.requires_grad_(False)\n    return x\nnet, other =",
+            "def make(x, deep):\n    for p in x.parameters():\n        p.requires_grad_(False)\n    return x\nnet, other =",
         )
-        .replace("second =", "other = make(other)\nsecond ="),
-        "other = make(other)\n",
+        .replace("second =", "other = make(other, deep=True)\nsecond ="),
+        "other = make(other, deep=True)\n",
     ),
     "frozen by itself": Pair(
         in_step(DETACHED)

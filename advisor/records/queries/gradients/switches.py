@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _RUNS = frozenset({"main", "train", "forward", "fit", "run", "step", "eval"})
 """Functions that do much else beside."""
+_SAYS_WHICH = re.compile(r"requires?_?grad|toggle", re.IGNORECASE)
+"""Functions whose truth values say whether gradients are on."""
 _TOGGLES = re.compile(r"requires?_?grad|toggle|freez|frozen", re.IGNORECASE)
 
 
@@ -89,11 +91,12 @@ def switches(tree: cst.Module, functions: frozenset[str]) -> Iterator[tuple[cst.
             if name not in functions and not _TOGGLES.search(name):
                 continue
             inner: tuple[cst.CSTNode, ...] = (one.func, *one.args)
+            told = _SAYS_WHICH.search(name) is not None
         elif isinstance(one, cst.For):
             calls = (dotted(each.func).rpartition(".")[2] for each in descendants(one.body, cst.Call))
             if not _switches_in(one) and not any(_TOGGLES.search(each) or each in functions for each in calls):
                 continue
-            inner = (one.iter,)
+            inner, told = (one.iter,), True
         elif isinstance(one, cst.Assign):
             made = dotted(one.value.func).rpartition(".")[2] if isinstance(one.value, cst.Call) else ""
             if made not in functions and not any(
@@ -101,11 +104,11 @@ def switches(tree: cst.Module, functions: frozenset[str]) -> Iterator[tuple[cst.
                 for each in one.targets
             ):
                 continue
-            inner = tuple(one.targets)
+            inner, told = tuple(one.targets), made not in functions
         else:
             continue
         words = frozenset(each.value for part in inner for each in descendants(part, cst.Name))
-        yield one, words, _literal_in(one)
+        yield one, words, _literal_in(one) if told else None
 
 
 def _literal_in(node: cst.CSTNode) -> bool | None:
