@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.queries.gradients.networks import flow_of
+from accel_advisor.records.queries.gradients.flows import flow_of
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 

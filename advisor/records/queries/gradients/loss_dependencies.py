@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.gradients.fates import gives_values, is_unrecorded, parameter_of
-from accel_advisor.records.queries.gradients.networks import Networks, document_of, flow_of
+from accel_advisor.records.queries.gradients.flows import document_of, flow_of
+from accel_advisor.records.queries.gradients.networks import Networks
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import children
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
-from accel_advisor.records.queries.gradients.data_flow import DataFlow
+from accel_advisor.records.queries.gradients.flows import Flows
 from accel_advisor.records.queries.gradients.naming import (
     PARAMETERS,
     network_name,
@@ -25,10 +25,14 @@ from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts, Program
+    from accel_advisor.records.facts import Program
+    from accel_advisor.records.queries.gradients.data_flow import DataFlow
     from accel_advisor.source.document import Document
 
 _BUILDS = re.compile(r"optim", re.IGNORECASE)
+_OPTIMIZERS = re.compile(
+    r"optim|adam|sgd|rms_?prop|adagrad|adadelta|adafactor|lbfgs|lamb|lars|lion|ranger|opt$", re.IGNORECASE
+)
 _SCHEDULES = re.compile(r"sched|_lr$|LR$")
 _NO_FORWARD = frozenset(
     (
@@ -43,7 +47,7 @@ _SETTINGS = frozenset("args opt opts opts cfg config conf hparams hp hps h param
 _OF_DICTS = frozenset({"keys", "values", "items", "get", "update", "pop"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Networks:
     """The networks of a program, by the names that its code gives them, without ``self.``.
 
@@ -51,15 +55,25 @@ class Networks:
         of_optimizer: the networks whose parameters each optimizer is given, by the name of the optimizer.
         copies: networks that are written from others: by a moving average, or as a copy.
         wrapped: the network that another module is built around, by the name of that module.
-        toggles: where gradients of parameters are switched on and off.
     """
 
+    program: Program
     of_optimizer: dict[str, frozenset[str]]
     copies: frozenset[str]
     wrapped: Mapping[str, str]
-    toggles: tuple[Toggle, ...]
 
-    @property
+    @cached_property
+    def toggles(self) -> tuple[Toggle, ...]:
+        """Where gradients of parameters are switched on and off."""
+        switching = frozenset(name for each in self.program for name in each.document.once(switching_functions))
+        return tuple(
+            Toggle(each.document, *one)
+            for each in self.program
+            if may_switch(each.document.text, switching)
+            for one in switches(each.document.tree, switching)
+        )
+
+    @cached_property
     def trained(self) -> frozenset[str]:
         """The networks that an optimizer steps."""
         return frozenset().union(*self.of_optimizer.values())
@@ -113,33 +127,18 @@ def networks_in(program: Program) -> Networks:
     owned: dict[str, frozenset[str]] = {}
     copies: set[str] = set()
     wrapped: dict[str, str] = {}
-    toggles: list[Toggle] = []
     steps = [one for each in program for one in each.operations_of(AnyCall("step"))]
     stepped = {name for one in steps if isinstance(one.node, cst.Call) for name in _stepped(one.node)}
-    switching = frozenset(name for each in program for name in each.document.once(switching_functions))
     for each in program:
         if "parameters" in each.document.text or "optim" in each.document.text:
-            functions_in(each.document)  # for what follows, which asks the same of the tree
             for name, networks in each.document.once(_optimizers).items():
                 if name in stepped and networks - stepped:
                     owned[name] = owned.get(name, frozenset()) | networks - stepped
         copies |= each.document.once(_copies)
         wrapped |= each.document.once(_wrappers)
-        if may_switch(each.document.text, switching):
-            toggles += (Toggle(each.document, *one) for one in switches(each.document.tree, switching))
     for optimizers, members in _families(program).items():
         owned |= {f"{optimizers}.{name}": frozenset({network}) for name, network in members.items()}
-    return Networks(owned, frozenset(copies - stepped), wrapped, tuple(toggles))
-
-
-def functions_in(document: Document) -> list[DataFlow]:
-    """The functions of a document, and what stands outside of them."""
-    return document.once(_flows)
-
-
-def flow_of(facts: Facts, function: cst.CSTNode) -> DataFlow | None:
-    """The function of the program that this is."""
-    return next((flow for flow, _ in _places(facts.program).get(id(function), ())), None)
+    return Networks(program, owned, frozenset(copies - stepped), wrapped)
 
 
 def _known(name: str, among: frozenset[str]) -> str:
@@ -163,26 +162,6 @@ def _alternatives(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         yield node
 
 
-def document_of(facts: Facts, flow: DataFlow) -> Document:
-    """The document of the program that a function stands in."""
-    return next(document for _, document in _places(facts.program)[id(flow.root)])
-
-
-@lru_cache(maxsize=1)
-def _places(program: Program) -> dict[int, list[tuple[DataFlow, Document]]]:
-    """The functions of a program, and the documents that they stand in, by the identity of their nodes."""
-    found: dict[int, list[tuple[DataFlow, Document]]] = {}
-    for each in program:
-        for flow in functions_in(each.document):
-            found.setdefault(id(flow.root), []).append((flow, each.document))
-    return found
-
-
-@lru_cache(maxsize=1)
-def _flows(tree: cst.Module) -> list[DataFlow]:
-    return [DataFlow(one) for one in (tree, *descendants(tree, cst.FunctionDef))]
-
-
 def _stepped(call: cst.Call) -> Iterator[str]:
     owner = [network_name(call.func.value)] if isinstance(call.func, cst.Attribute) else []
     for name in (*owner, *(network_name(one.value) for one in call.args)):
@@ -192,10 +171,14 @@ def _stepped(call: cst.Call) -> Iterator[str]:
 def _optimizers(tree: cst.Module) -> dict[str, frozenset[str]]:
     """The networks whose parameters go into what is assigned to a name, for each name that may be an optimizer."""
     found: dict[str, frozenset[str]] = {}
-    for flow in _flows(tree):
+    flows = Flows(tree)
+    for root in flows.roots:
+        if not any(map(_may_build_optimizer, descendants(root, cst.Call))):
+            continue
+        flow = flows.of(root)
         for one in flow.of(cst.Assign):
             assert isinstance(one, cst.Assign)
-            if not isinstance(one.value, cst.Call) or _SCHEDULES.search(dotted(one.value.func)):
+            if not isinstance(one.value, cst.Call) or not _may_build_optimizer(one.value):
                 continue
             given: set[str] = set()
             for argument in one.value.args:
@@ -208,6 +191,17 @@ def _optimizers(tree: cst.Module) -> dict[str, frozenset[str]]:
                 if name and given:
                     found[name] = found.get(name, frozenset()) | given
     return found
+
+
+def _may_build_optimizer(call: cst.Call) -> bool:
+    """Whether a call is of a name that says so, or is given what is asked of a network for its parameters."""
+    name = dotted(call.func)
+    if _SCHEDULES.search(name):
+        return False
+    inner = (one.func for argument in call.args for one in descendants(argument, cst.Call))
+    return bool(_OPTIMIZERS.search(name)) or any(
+        isinstance(one, cst.Attribute) and one.attr.value in PARAMETERS for one in inner
+    )
 
 
 def _families(program: Program) -> dict[str, dict[str, str]]:

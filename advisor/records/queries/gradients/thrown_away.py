@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, any_calls
+from accel_advisor.records.queries.gradients.flows import flow_of, functions_in
 from accel_advisor.records.queries.gradients.loss_dependencies import Dependencies, Reached
 from accel_advisor.records.queries.gradients.naming import network_name
-from accel_advisor.records.queries.gradients.networks import Networks, flow_of, functions_in, networks_in
+from accel_advisor.records.queries.gradients.networks import Networks, networks_in
 from accel_advisor.records.queries.gradients.training_code import differentiated
 from accel_advisor.values.evidence import Evidence, Ground
 

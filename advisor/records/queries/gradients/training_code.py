@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.gradients.fates import is_unrecorded, parameter_of
-from accel_advisor.records.queries.gradients.networks import flow_of, functions_in
+from accel_advisor.records.queries.gradients.flows import flow_of, functions_in, outside_of_functions
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from accel_advisor.records.facts import Facts, Program
     from accel_advisor.records.queries.gradients.data_flow import DataFlow
@@ -84,14 +84,24 @@ def runs_in_steps(facts: Facts, flow: DataFlow, node: cst.CSTNode) -> bool:
         return learns_in(facts, descendants(loop, cst.Call))
     if learns_in(facts, flow.calls):
         return True
-    for each in facts.program:
-        for outer in functions_in(each.document):
-            for call in outer.calls:
-                if any(one is flow.root for one in facts.call_graph.called_from(call)):
-                    inner = next((one for one in outer.around(call) if isinstance(one, _LOOPS)), outer.root)
-                    if learns_in(facts, (one for one in descendants(inner, cst.Call) if outer.holds(one))):
-                        return True
+    for outer in _calling(facts, flow.root):
+        for call in outer.calls:
+            if any(one is flow.root for one in facts.call_graph.called_from(call)):
+                inner = next((one for one in outer.around(call) if isinstance(one, _LOOPS)), outer.root)
+                if learns_in(facts, (one for one in descendants(inner, cst.Call) if outer.holds(one))):
+                    return True
     return False
+
+
+def _calling(facts: Facts, function: cst.CSTNode) -> Iterator[DataFlow]:
+    """The functions that call one, and what stands in no function, where that may."""
+    callers = facts.call_graph.callers_of(function)
+    for caller in {id(one): one for one in callers if one is not None}.values():
+        flow = flow_of(facts, caller)
+        if flow is not None:
+            yield flow
+    if None in callers:
+        yield from (outside_of_functions(each.document) for each in facts.program)
 
 
 def is_called_unrecorded(facts: Facts, flow: DataFlow, seen: frozenset[int] = frozenset()) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,8 +13,9 @@ from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.copies.read_results import read_at_once
 from accel_advisor.records.queries.evaluation import evaluates_by_name, evaluations_with_graphs
 from accel_advisor.records.queries.gradients.fates import Fate, Followed, gives_values, is_unrecorded
+from accel_advisor.records.queries.gradients.flows import functions_in
 from accel_advisor.records.queries.gradients.naming import network_name
-from accel_advisor.records.queries.gradients.networks import Networks, functions_in, networks_in
+from accel_advisor.records.queries.gradients.networks import Networks, networks_in
 from accel_advisor.records.queries.gradients.training_code import is_called_unrecorded, runs_in_steps
 from accel_advisor.syntax.shapes import dotted, modulus_in
 from accel_advisor.syntax.walking import descendants
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.queries.gradients.data_flow import DataFlow
 
 _SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
+_DETACHES = re.compile(r"detach|no_grad|inference_mode|\.data\b(?!\.(?:data|distributed|sampler))")
 _SETTLED = frozenset({"module", "training", "device", "dtype", "config"})
 """Attributes of networks that no call changes."""
 _NEEDED = frozenset({Fate.KEPT, Fate.RETURNED})
@@ -48,12 +51,14 @@ class UnusedGraph:
 
 def unused_graphs(facts: Facts) -> Iterator[UnusedGraph]:
     """The calls of a document, in the order of the source, whose graphs nothing needs."""
-    if not facts.trains or not any(word in facts.document.text for word in ("detach", ".data", "no_grad")):
+    if not facts.trains or not _DETACHES.search(facts.document.text):
         return
     if any(one.alone for one in facts.program.operations_of(*_SETS_RECORDING)):
         return  # for all that follows
     networks = networks_in(facts.program)
     known = networks.trained | networks.copies
+    if not known:
+        return
     others = list(evaluations_with_graphs(facts))
     told = {one.call for one in (*others, *read_at_once(facts, others)) if one.call is not None}
     evaluating = {one.node for one in facts.module_calls if any(context.evaluating for context in one.contexts)}

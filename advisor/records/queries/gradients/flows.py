@@ -1,0 +1,64 @@
+"""The flows of data of the functions of a program, each made when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.queries.gradients.data_flow import DataFlow
+from accel_advisor.syntax.walking import descendants
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts, Program
+    from accel_advisor.source.document import Document
+
+
+class Flows:
+    """Those of a text: of each function, and of what stands outside of them.
+
+    Attributes:
+        roots: the module, and its functions in the order of the source.
+    """
+
+    def __init__(self, tree: cst.Module) -> None:
+        self.roots: tuple[cst.CSTNode, ...] = (tree, *descendants(tree, cst.FunctionDef))
+        self._made: dict[int, DataFlow] = {}
+
+    def of(self, root: cst.CSTNode) -> DataFlow:
+        """That of one of the roots."""
+        made = self._made.get(id(root))
+        if made is None:
+            made = self._made[id(root)] = DataFlow(root)
+        return made
+
+
+def functions_in(document: Document) -> Iterator[DataFlow]:
+    """The functions of a document, and what stands outside of them."""
+    flows = document.once(Flows)
+    return map(flows.of, flows.roots)
+
+
+def outside_of_functions(document: Document) -> DataFlow:
+    """What stands in no function of a document."""
+    flows = document.once(Flows)
+    return flows.of(flows.roots[0])
+
+
+def flow_of(facts: Facts, function: cst.CSTNode) -> DataFlow | None:
+    """The function of the program that this is."""
+    document = _documents(facts.program).get(id(function))
+    return document.once(Flows).of(function) if document is not None else None
+
+
+def document_of(facts: Facts, flow: DataFlow) -> Document:
+    """The document of the program that a function stands in."""
+    return _documents(facts.program)[id(flow.root)]
+
+
+@lru_cache(maxsize=1)
+def _documents(program: Program) -> dict[int, Document]:
+    """The document of each function of a program, by the identity of its node."""
+    return {id(root): each.document for each in program for root in each.document.once(Flows).roots}
