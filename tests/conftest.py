@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from accel_advisor.cli import main
 from accel_advisor.rule import registry
@@ -22,6 +23,10 @@ from accel_advisor.tuning.record.schema import Record
 
 # Threads of torch that turn while they wait take a core from the tests beside. Set before torch is loaded.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# How fast a machine is that has other work to do decides about no test.
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any speed")
 
 numbers = itertools.count()
 Install = Callable[[str], None]

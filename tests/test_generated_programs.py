@@ -21,7 +21,7 @@ from accel_advisor.linting.report import Program, Report
 from accel_advisor.linting.ruleset import known_codes
 from accel_advisor.selection import Selection, selectors
 
-quickly = settings(max_examples=50, deadline=None)
+quickly = settings(max_examples=50)
 
 IMPORTS = {
     "from torch.utils.data import DataLoader": "DataLoader",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accel_advisor.configurations import Configurations
@@ -257,7 +257,7 @@ edits = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(edits, st.lists(st.sampled_from(sorted(FILES)), min_size=1, max_size=3, unique=True), st.booleans())
 def test_random_edits_give_what_a_fresh_lint_gives(
     done: list[tuple[str, str, int, str]], asked: list[str], looks_once: bool

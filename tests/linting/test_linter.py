@@ -114,7 +114,7 @@ def compiles(raw: bytes) -> bool:
     return True
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_programs_are_linted_and_fixed_without_harm(project: Path, data: st.DataObject) -> None:
     text = LOADERS + "\n\n" + TRAIN.replace("from loaders import build_loader\n", "")

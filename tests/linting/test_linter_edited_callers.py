@@ -118,9 +118,7 @@ edits = st.lists(
 )
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(edits)
 def test_random_edits_of_callers_give_what_a_fresh_lint_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: list[tuple[str, str, int, str]]

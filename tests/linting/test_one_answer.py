@@ -339,9 +339,7 @@ def projects(draw: st.DrawFn) -> dict[str, str]:
     return files
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("large", [False, True])
 @given(files=projects(), data=st.data())
 def test_any_project_in_any_way(

@@ -146,7 +146,7 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> str:
 
 
 @given(expressions())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_reads_whatever_is_put_into_brackets(text: str) -> None:
     agree(f"x = (\n{text}\n)\ny = 2\n")
 

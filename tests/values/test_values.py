@@ -32,7 +32,7 @@ ONE = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(ONE, ONE, ONE)
 def test_joins_in_any_order(one: Value, two: Value, three: Value) -> None:
     assert join(one, one) == one

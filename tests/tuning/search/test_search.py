@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
@@ -332,7 +332,6 @@ def test_a_baseline_that_cannot_be_measured_ends_the_search() -> None:
     st.floats(0.1, 8),
     st.floats(0, 2),
 )
-@settings(deadline=None)
 def test_a_short_budget_ends_with_an_answer_in_words(
     budget: float, workers: int, length: int, step: float, fetch: float, start: float
 ) -> None:
