@@ -125,7 +125,7 @@ def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     for field in PARTS.get(type(node).__name__, ()):
         part = getattr(node, field)
         for one in part if isinstance(part, (tuple, list)) else (part,):
-            if isinstance(one, cst.CSTNode):
+            if type(one) not in _EMPTY:
                 yield one
 
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import libcst as cst
 
 from accel_advisor.syntax.shapes import dotted, self_attribute
 from accel_advisor.syntax.walking import children, descendants
 
-_INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
+INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
+"""What has bindings of its own."""
+# Concrete kinds, since isinstance costs more than all else: the classes of libcst are abstract base classes.
+_BINDS: frozenset[type[cst.CSTNode]] = frozenset(
+    {cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.For, cst.CompFor, cst.WithItem, cst.Expr}
+)
+_READS: frozenset[type[cst.CSTNode]] = frozenset({cst.Name, cst.Attribute})
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 _BRANCHES = (cst.If, cst.Else, cst.For, cst.While, cst.ExceptHandler, cst.IfExp, cst.Match)
 _TAKES_IN = frozenset({"append", "extend", "add", "insert", "update", "appendleft", "setdefault", "copy_", "add_"})
@@ -68,21 +75,24 @@ class DataFlow:
             for param in descendants(root.params, cst.Param):
                 self._bind(Binding(param.name.value, -1, ()))
         for one in nodes:
-            self._note_bindings(one)
-            if isinstance(one, cst.Call):
-                self.calls.append(one)
-            if isinstance(one, (cst.Global, cst.Nonlocal)):
+            kind = type(one)
+            if kind is cst.Call:
+                self.calls.append(cast("cst.Call", one))
+            elif kind in _BINDS:
+                self._note_bindings(one)
+            elif isinstance(one, (cst.Global, cst.Nonlocal)):
                 self.shared |= {item.name.value for item in one.names}
         for found in self._bindings.values():
             found.sort(key=lambda one: one.at)
         for one in nodes:
-            self._note_reading(one)
+            if type(one) in _READS:
+                self._note_reading(one)
 
     def _walk(self, root: cst.CSTNode, nodes: list[cst.CSTNode]) -> None:
         stack = [root]
         while stack:
             one = stack.pop()
-            if type(one) in _INNER and one is not root:
+            if type(one) in INNER and one is not root:
                 for inner in descendants(one, cst.Name, cst.Attribute):
                     self.captured.add(_variable(inner))
                 continue
@@ -254,14 +264,14 @@ class DataFlow:
 
     def _note_reading(self, node: cst.CSTNode) -> None:
         name = _variable(node)
-        if not name or id(node) in self._stored or not isinstance(node, cst.BaseExpression):
+        if not name or id(node) in self._stored:
             return
         above = self.parent(node)
         if isinstance(node, cst.Name) and above is not None:
             spelled = isinstance(above, cst.Attribute) and above.attr is node
             if spelled or (isinstance(above, cst.Arg) and above.keyword is node) or name == "self":
                 return
-        self._readings.setdefault(name, []).append(node)
+        self._readings.setdefault(name, []).append(cast("cst.BaseExpression", node))
         self._read.add(id(node))
 
 

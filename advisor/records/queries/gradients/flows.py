@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.queries.gradients.data_flow import DataFlow
+from accel_advisor.records.queries.gradients.data_flow import INNER, DataFlow
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Program
     from accel_advisor.source.document import Document
+
+
+_MOST_KEPT = 32
+"""Texts whose flows are kept for whoever has the tree alone."""
 
 
 class Flows:
@@ -26,6 +29,15 @@ class Flows:
     def __init__(self, tree: cst.Module) -> None:
         self.roots: tuple[cst.CSTNode, ...] = (tree, *descendants(tree, cst.FunctionDef))
         self._made: dict[int, DataFlow] = {}
+        self._calls: dict[int, tuple[cst.Call, ...]] = {}
+
+    def calls_in(self, root: cst.CSTNode) -> tuple[cst.Call, ...]:
+        """The calls of one of the roots, without those of what has bindings of its own within it."""
+        known = self._calls.get(id(root))
+        if known is None:
+            begin = root.body if isinstance(root, cst.FunctionDef) else root
+            known = self._calls[id(root)] = tuple(descendants(begin, cst.Call, but=INNER))
+        return known
 
     def of(self, root: cst.CSTNode) -> DataFlow:
         """That of one of the roots."""
@@ -35,22 +47,28 @@ class Flows:
         return made
 
 
-def functions_in(document: Document) -> Iterator[DataFlow]:
-    """The functions of a document, and what stands outside of them."""
-    flows = document.once(Flows)
-    return map(flows.of, flows.roots)
+def calls_in(facts: Facts, function: cst.CSTNode) -> tuple[cst.Call, ...]:
+    """The calls in a function of the program; none for another."""
+    document = _documents(facts.program).get(id(function))
+    return document.once(flows_in).calls_in(function) if document is not None else ()
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def flows_in(tree: cst.Module) -> Flows:
+    """Those of a text, by its tree."""
+    return Flows(tree)
 
 
 def outside_of_functions(document: Document) -> DataFlow:
     """What stands in no function of a document."""
-    flows = document.once(Flows)
+    flows = document.once(flows_in)
     return flows.of(flows.roots[0])
 
 
 def flow_of(facts: Facts, function: cst.CSTNode) -> DataFlow | None:
     """The function of the program that this is."""
     document = _documents(facts.program).get(id(function))
-    return document.once(Flows).of(function) if document is not None else None
+    return document.once(flows_in).of(function) if document is not None else None
 
 
 def document_of(facts: Facts, flow: DataFlow) -> Document:
@@ -61,4 +79,4 @@ def document_of(facts: Facts, flow: DataFlow) -> Document:
 @lru_cache(maxsize=1)
 def _documents(program: Program) -> dict[int, Document]:
     """The document of each function of a program, by the identity of its node."""
-    return {id(root): each.document for each in program for root in each.document.once(Flows).roots}
+    return {id(root): each.document for each in program for root in each.document.once(flows_in).roots}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -12,14 +12,20 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
-from accel_advisor.records.queries.gradients.flows import Flows
+from accel_advisor.records.queries.gradients.flows import flows_in
 from accel_advisor.records.queries.gradients.naming import (
     PARAMETERS,
     network_name,
     network_name_of,
     owner_of_parameters,
 )
-from accel_advisor.records.queries.gradients.switches import Toggle, may_switch, switches, switching_functions
+from accel_advisor.records.queries.gradients.switches import (
+    Toggle,
+    may_hold_switch,
+    may_switch,
+    switches,
+    switching_functions,
+)
 from accel_advisor.syntax.model_names import may_be_model
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
@@ -42,6 +48,7 @@ _NO_FORWARD = frozenset(
     ).split()
 )
 """Methods of networks that compute nothing."""
+_COPIES = re.compile(r"load_state_dict|deepcopy|zip\(")
 _WRITES = frozenset({"copy_", "mul_", "lerp_", "add_"})
 _SETTINGS = frozenset("args opt opts opts cfg config conf hparams hp hps h params options flags".split())
 _OF_DICTS = frozenset({"keys", "values", "items", "get", "update", "pop"})
@@ -65,7 +72,8 @@ class Networks:
     @cached_property
     def toggles(self) -> tuple[Toggle, ...]:
         """Where gradients of parameters are switched on and off."""
-        switching = frozenset(name for each in self.program for name in each.document.once(switching_functions))
+        texts = [each.document for each in self.program if may_hold_switch(each.document.text)]
+        switching = frozenset(name for each in texts for name in each.once(switching_functions))
         return tuple(
             Toggle(each.document, *one)
             for each in self.program
@@ -94,6 +102,20 @@ class Networks:
                 spelled += (network_name(one) for value in binding.values for one in _alternatives(value))
         spelled += [self.wrapped[one] for one in spelled if one in self.wrapped]
         return next((found for one in spelled if (found := _known(one, among))), "")
+
+    def may_be_called(self, function: cst.CSTNode, calls: Sequence[cst.Call], among: frozenset[str]) -> bool:
+        """Whether a function may call one of these networks, of which ``calls`` are the calls: by a name of it, or by
+        one that the function binds."""
+        bound: frozenset[str] | None = None
+        for call in calls:
+            name = network_name(call.func)
+            if _known(name, among) or _known(self.wrapped.get(name, ""), among):
+                return True
+            if isinstance(call.func, cst.Name):
+                bound = _names_bound_in(function) if bound is None else bound
+                if call.func.value in bound:
+                    return True
+        return False
 
     def toggles_of(self, network: str, document: Document) -> list[Toggle]:
         """What may switch the gradients of a network's parameters on or off, for code of a document: what names it as
@@ -134,11 +156,19 @@ def networks_in(program: Program) -> Networks:
             for name, networks in each.document.once(_optimizers).items():
                 if name in stepped and networks - stepped:
                     owned[name] = owned.get(name, frozenset()) | networks - stepped
-        copies |= each.document.once(_copies)
+        if _COPIES.search(each.document.text):
+            copies |= each.document.once(_copies)
         wrapped |= each.document.once(_wrappers)
     for optimizers, members in _families(program).items():
         owned |= {f"{optimizers}.{name}": frozenset({network}) for name, network in members.items()}
     return Networks(program, owned, frozenset(copies - stepped), wrapped)
+
+
+def _names_bound_in(function: cst.CSTNode) -> frozenset[str]:
+    """The names that assignments, loops and context managers of a function bind."""
+    kinds = (cst.AssignTarget, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor, cst.AsName)
+    targets = (one.name if isinstance(one, cst.AsName) else one.target for one in descendants(function, *kinds))
+    return frozenset(name.value for one in targets for name in descendants(one, cst.Name))
 
 
 def _known(name: str, among: frozenset[str]) -> str:
@@ -171,9 +201,9 @@ def _stepped(call: cst.Call) -> Iterator[str]:
 def _optimizers(tree: cst.Module) -> dict[str, frozenset[str]]:
     """The networks whose parameters go into what is assigned to a name, for each name that may be an optimizer."""
     found: dict[str, frozenset[str]] = {}
-    flows = Flows(tree)
+    flows, called = flows_in(tree), _called_names(tree)
     for root in flows.roots:
-        if not any(map(_may_build_optimizer, descendants(root, cst.Call))):
+        if not any(map(_is_of_optimizers, flows.calls_in(root))):
             continue
         flow = flows.of(root)
         for one in flow.of(cst.Assign):
@@ -184,7 +214,7 @@ def _optimizers(tree: cst.Module) -> dict[str, frozenset[str]]:
             for argument in one.value.args:
                 given |= _parameters_in(flow, argument.value)
                 named = network_name(argument.value)
-                if named and _BUILDS.search(dotted(one.value.func)) and _is_model(tree, named):
+                if named and _BUILDS.search(dotted(one.value.func)) and _is_model(called, named):
                     given.add(named)
             for target in one.targets:
                 name = network_name(target.target)
@@ -195,13 +225,19 @@ def _optimizers(tree: cst.Module) -> dict[str, frozenset[str]]:
 
 def _may_build_optimizer(call: cst.Call) -> bool:
     """Whether a call is of a name that says so, or is given what is asked of a network for its parameters."""
-    name = dotted(call.func)
-    if _SCHEDULES.search(name):
+    if _SCHEDULES.search(dotted(call.func)):
         return False
-    inner = (one.func for argument in call.args for one in descendants(argument, cst.Call))
-    return bool(_OPTIMIZERS.search(name)) or any(
-        isinstance(one, cst.Attribute) and one.attr.value in PARAMETERS for one in inner
+    return _is_of_optimizers(call) or any(
+        map(_is_of_optimizers, (one for argument in call.args for one in descendants(argument, cst.Call)))
     )
+
+
+def _is_of_optimizers(call: cst.Call) -> bool:
+    """Whether a call builds an optimizer, by its name, or asks a network for its parameters."""
+    func = call.func
+    if isinstance(func, cst.Attribute) and func.attr.value in PARAMETERS:
+        return True
+    return _OPTIMIZERS.search(dotted(func)) is not None
 
 
 def _families(program: Program) -> dict[str, dict[str, str]]:
@@ -256,9 +292,8 @@ def _parameters_in(flow: DataFlow, node: cst.BaseExpression) -> set[str]:
     return found - {""}
 
 
-def _is_model(tree: cst.Module, name: str) -> bool:
-    called = (network_name(one.func) for one in descendants(tree, cst.Call))
-    return any(one == name or one in (f"{name}.train", f"{name}.eval", f"{name}.state_dict") for one in called)
+def _is_model(called: frozenset[str], name: str) -> bool:
+    return not called.isdisjoint((name, f"{name}.train", f"{name}.eval", f"{name}.state_dict"))
 
 
 def _wrappers(tree: cst.Module) -> dict[str, str]:

@@ -78,6 +78,11 @@ def _switches_in(node: cst.CSTNode) -> bool:
     )
 
 
+def may_hold_switch(text: str) -> bool:
+    """Whether a text may define what switches gradients."""
+    return "requires_grad" in text or "detach_" in text
+
+
 def may_switch(text: str, functions: frozenset[str]) -> bool:
     """Whether a text mentions what switches gradients."""
     return _TOGGLES.search(text) is not None or "detach_(" in text or any(one in text for one in functions)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, any_calls
-from accel_advisor.records.queries.gradients.flows import flow_of, functions_in
+from accel_advisor.records.queries.gradients.flows import calls_in, flow_of, flows_in
 from accel_advisor.records.queries.gradients.loss_dependencies import Dependencies, Reached
 from accel_advisor.records.queries.gradients.naming import network_name
 from accel_advisor.records.queries.gradients.networks import Networks, networks_in
-from accel_advisor.records.queries.gradients.training_code import differentiated
+from accel_advisor.records.queries.gradients.training_code import differentiated, may_learn
 from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def thrown_away(facts: Facts) -> Iterator[ThrownAway]:
         return
     if facts.does(*any_calls("toggle_optimizer", "toggled_optimizer")):
         return  # Lightning freezes what the optimizer does not step
-    for flow in functions_in(facts.document):
+    flows = facts.document.once(flows_in)
+    for flow in (flows.of(root) for root in flows.roots if may_learn(facts, root)):
         passes = {one: losses for one in flow.calls if (losses := differentiated(facts, one))}
         events = _events(facts, networks, flow, passes.keys()) if passes else []
         steps = {one: _stepped_after(flow, events, one) for one in passes}
@@ -104,14 +105,19 @@ def _events(facts: Facts, networks: Networks, flow: DataFlow, passes: Collection
     found: list[_Event] = []
     for call in flow.calls:
         steps, zeroes = _done_by(networks, flow, call)
-        inside = (flow_of(facts, each) for each in facts.call_graph.called_from(call))
-        for inner in inside:
-            for one in inner.calls if inner is not None else ():
-                more, others = _done_by(networks, inner, one) if inner is not None else (steps, zeroes)
+        for function in facts.call_graph.called_from(call):
+            done = [one for one in calls_in(facts, function) if _is_of_optimizer(one)]
+            inner = flow_of(facts, function) if done else None
+            for one in done if inner is not None else ():
+                more, others = _done_by(networks, inner or flow, one)
                 steps, zeroes = steps | more, zeroes | others
         if steps or zeroes or call in passes:
             found.append(_Event(flow.at(call), steps, zeroes, call in passes))
     return found
+
+
+def _is_of_optimizer(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in ("step", "zero_grad")
 
 
 def _done_by(networks: Networks, flow: DataFlow, call: cst.Call) -> tuple[frozenset[str], frozenset[str]]:

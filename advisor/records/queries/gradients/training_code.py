@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.gradients.fates import is_unrecorded, parameter_of
-from accel_advisor.records.queries.gradients.flows import flow_of, functions_in, outside_of_functions
+from accel_advisor.records.queries.gradients.flows import calls_in, flow_of, flows_in, outside_of_functions
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 
@@ -37,8 +37,7 @@ def differentiated(facts: Facts, call: cst.Call) -> list[cst.BaseExpression]:
         return [call.func.value, *(one.value for one in call.args[:1])]
     found: list[cst.BaseExpression] = []
     for function in facts.call_graph.called_from(call):
-        inner = flow_of(facts, function)
-        passes = [one for one in inner.calls if is_backward(one)] if inner is not None else []
+        passes = [one for one in calls_in(facts, function) if is_backward(one)]
         losses = {dotted(one.func.value) for one in passes if isinstance(one.func, cst.Attribute)} - {""}
         renamed = isinstance(function, cst.FunctionDef) and function.name.value != _last(call.func)  # a partial
         given = (one for one in call.args if renamed or parameter_of(function, call, one) in losses)
@@ -58,8 +57,8 @@ def _learning(program: Program) -> frozenset[int]:
     for facts in program:
         if "backward(" not in facts.document.text:
             continue
-        flows = (one for one in functions_in(facts.document) if any(map(is_backward, one.calls)))
-        pending += (one.root for one in flows if isinstance(one.root, cst.FunctionDef))
+        flows = facts.document.once(flows_in)
+        pending += (one for one in flows.roots[1:] if any(map(is_backward, flows.calls_in(one))))
     while pending:
         one = pending.pop()
         if id(one) not in found:
@@ -74,6 +73,12 @@ def learns_in(facts: Facts, calls: Iterable[cst.Call]) -> bool:
     return any(
         is_backward(one) or any(id(each) in learning for each in facts.call_graph.called_from(one)) for one in calls
     )
+
+
+def may_learn(facts: Facts, root: cst.CSTNode) -> bool:
+    """Whether a call of a function of a document, or of what stands outside of its functions, is a backward pass, or
+    leads to one."""
+    return learns_in(facts, facts.document.once(flows_in).calls_in(root))
 
 
 def runs_in_steps(facts: Facts, flow: DataFlow, node: cst.CSTNode) -> bool:

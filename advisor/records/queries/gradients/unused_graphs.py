@@ -13,7 +13,7 @@ from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.copies.read_results import read_at_once
 from accel_advisor.records.queries.evaluation import evaluates_by_name, evaluations_with_graphs
 from accel_advisor.records.queries.gradients.fates import Fate, Followed, gives_values, is_unrecorded
-from accel_advisor.records.queries.gradients.flows import functions_in
+from accel_advisor.records.queries.gradients.flows import flows_in
 from accel_advisor.records.queries.gradients.naming import network_name
 from accel_advisor.records.queries.gradients.networks import Networks, networks_in
 from accel_advisor.records.queries.gradients.training_code import is_called_unrecorded, runs_in_steps
@@ -63,9 +63,13 @@ def unused_graphs(facts: Facts) -> Iterator[UnusedGraph]:
     told = {one.call for one in (*others, *read_at_once(facts, others)) if one.call is not None}
     evaluating = {one.node for one in facts.module_calls if any(context.evaluating for context in one.contexts)}
     recorded = {one.node: all(context.graphs for context in one.contexts) for one in facts.module_calls}
-    for flow in functions_in(facts.document):
-        if isinstance(flow.root, cst.FunctionDef) and evaluates_by_name(flow.root.name.value):
+    flows = facts.document.once(flows_in)
+    for root in flows.roots:
+        if isinstance(root, cst.FunctionDef) and evaluates_by_name(root.name.value):
             continue
+        if not networks.may_be_called(root, flows.calls_in(root), known):
+            continue
+        flow = flows.of(root)
         if any(not graphs and flow.holds(node) and not is_unrecorded(flow, node) for node, graphs in recorded.items()):
             continue  # who calls it stops autograd
         for call in flow.calls:
@@ -74,12 +78,12 @@ def unused_graphs(facts: Facts) -> Iterator[UnusedGraph]:
                 continue
             if call in evaluating and name in networks.trained:
                 continue  # an evaluation within the step
-            if not _computes(facts, flow, call) or _is_frozen(facts, flow, networks, name, call):
-                continue
-            if _is_rare(flow, call) or _leaves_something(flow, call):
+            if not _computes(facts, flow, call) or _is_rare(flow, call):
                 continue
             fates = Followed(facts).fates(flow, call)
             if not fates or not fates.isdisjoint(_NEEDED) or not _is_forward(facts, call, name, fates):
+                continue
+            if _leaves_something(flow, call) or _is_frozen(facts, flow, networks, name, call):
                 continue
             if runs_in_steps(facts, flow, call) and not is_called_unrecorded(facts, flow) and call not in told:
                 yield UnusedGraph(call, flow.root, Fate.DETACHED in fates, Evidence.of(Ground.STEP))
