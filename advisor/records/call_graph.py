@@ -26,21 +26,25 @@ class CallGraph:
     """The calls between the functions of a program, however often each was followed."""
 
     def __init__(self) -> None:
-        self._callers: dict[int, dict[int, cst.CSTNode | None]] = {}
         self._called: dict[int, dict[int, cst.CSTNode]] = {}
+        self._sites: dict[int, dict[int, tuple[cst.Call, cst.CSTNode | None]]] = {}
 
     def add(self, caller: Function | None, site: CallSite, called: cst.CSTNode) -> None:
         """A call of a function stands in another one, or at the top of a module."""
-        self._callers.setdefault(id(called), {})[id(site.node)] = caller.node if caller is not None else None
         self._called.setdefault(id(site.node), {})[id(called)] = called
+        self._sites.setdefault(id(called), {})[id(site.node)] = site.node, caller.node if caller is not None else None
 
     def is_called(self, function: cst.CSTNode) -> bool:
         """Whether a call of a function stands in the program."""
-        return id(function) in self._callers
+        return id(function) in self._sites
 
     def callers_of(self, function: cst.CSTNode) -> tuple[cst.CSTNode | None, ...]:
         """The functions of the program that call a function; None stands for the top of a module."""
-        return tuple(self._callers.get(id(function), {}).values())
+        return tuple(caller for _, caller in self.calls_of(function))
+
+    def calls_of(self, function: cst.CSTNode) -> tuple[tuple[cst.Call, cst.CSTNode | None], ...]:
+        """The calls of a function, and the function that each stands in; None at the top of a module."""
+        return tuple(self._sites.get(id(function), {}).values())
 
     def called_from(self, call: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
         """The functions of the program that a call may run."""
@@ -54,7 +58,7 @@ class CallGraph:
             if id(one) in seen:
                 continue
             seen.add(id(one))
-            for caller in self._callers.get(id(one), {}).values():
+            for caller in self.callers_of(one):
                 if caller is None:
                     return False
                 pending.append(caller)
@@ -85,5 +89,5 @@ class CallGraph:
                 return False
             elif one is not None:
                 seen.add(id(one))
-                pending += self._callers.get(id(one), {}).values()
+                pending += self.callers_of(one)
         return ways == 1

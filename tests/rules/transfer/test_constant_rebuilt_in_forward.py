@@ -81,3 +81,136 @@ def stft(x, size):
 """
     check_one("ACC220", HEAD + source + NET.format("w = stft(x, 512)"), tmp_path)
     check_one("ACC220", HEAD + source.replace("  # -> info none", "") + NET.format("w = stft(x, length)"), tmp_path)
+
+
+SIZED = """
+import functools
+import numpy as np
+import torch
+from torch import nn
+
+def mask(size):
+    return torch.from_numpy(np.triu(np.ones((size, size)), k=1))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line, self.kept, self.step = nn.Linear(8, 8), {}, 4
+    def forward(self, x, lengths):
+        n = x.size(1)
+        m = mask(n).to(x.device)
+        return self.line(x) * m
+
+net = Net().cuda()
+loss = net(torch.zeros(4, 8).cuda(), torch.zeros(4)).sum().backward()
+"""
+LINE = "m = mask(n).to(x.device)"
+GRID = """y = torch.arange(n, device=x.device) * self.step
+        m = torch.stack(torch.meshgrid(y, y)).float()"""
+HELD = "if n not in self.kept:\n            self.kept[n] = mask(n).to(x.device)\n        m = self.kept[n]"
+SHARED = "global m\n        if m is None or m.size(0) < n:\n            m = mask(n).to(x.device)"
+AT_THE_TOP = """
+def similarity(x, size=5):
+    return (x * mask(size).to(x.device)).sum()
+
+for x in torch.utils.data.DataLoader(torch.zeros(9, 4, 8), batch_size=3):
+    x = x.cuda()
+    (net(x, x) + similarity(x, int(x.max()))).sum().backward()
+"""
+SIZED_PAIRS = {
+    "a size that the data say": Pair(SIZED.replace("x.size(1)", "int(x.max())"), "int(x.max())", "x.size(1)"),
+    "a size that the data say, at the call": Pair(
+        SIZED.replace("mask(n)", "mask(lengths.max())"), "lengths.max()", "lengths.size(0)"
+    ),
+    "an attribute that each pass sets": Pair(
+        SIZED.replace("n = x.size(1)", "self.step = x.max()\n        n = self.step"), "self.step = x.max()", "pass"
+    ),
+    "kept by its size": Pair(SIZED.replace(LINE, HELD), "if n not in self.kept:\n            self.kept[n]", "m"),
+    "kept in a global name": Pair(SIZED.replace(LINE, SHARED), SHARED, LINE),
+    "a function with a cache": Pair(
+        SIZED.replace("def mask", "@functools.lru_cache\ndef mask"), "@functools.lru_cache\n"
+    ),
+    "filled with what the data say": Pair(
+        SIZED.replace(
+            LINE, "m = np.eye(n) * 2\n        m[0] = lengths.numpy()\n        m = torch.from_numpy(m).cuda()"
+        ),
+        "lengths.numpy()",
+        "1",
+    ),
+    "drawn at random": Pair(
+        SIZED.replace("np.ones((size, size))", "np.random.rand(size, size)"),
+        "np.random.rand(size, size)",
+        "np.ones(size)",
+    ),
+    "nothing on a GPU": Pair(SIZED.replace(".cuda()", ""), "net = Net()", "net = Net().cuda()"),
+    "one range": Pair(
+        SIZED.replace(LINE, "m = torch.arange(n).to(x.device)"),
+        "torch.arange(n)",
+        "(torch.arange(n) * 2 + 1).float().sqrt()",
+    ),
+    "two operations on the host": Pair(
+        SIZED.replace(LINE, "m = (torch.arange(n) * 2).to(x.device)"),
+        "(torch.arange(n) * 2)",
+        "torch.arange(n).repeat(n, 1).repeat(2, 1).t()",
+    ),
+    "a size that only the top of a module knows": Pair(
+        SIZED.replace("mask(n)", "mask(4)").replace("mask(4).to(x.device)", "4") + AT_THE_TOP,
+        "int(x.max())",
+        "9",
+    ),
+    "one number many times": Pair(
+        SIZED.replace("np.triu(np.ones((size, size)), k=1)", "np.ones(size) * 2"), "np.ones(size)", "np.eye(size)"
+    ),
+    "two kernels": Pair(
+        SIZED.replace(LINE, "m = torch.arange(n, device=x.device) * 2"),
+        "m = torch.arange(n, device=x.device) * 2",
+        GRID,
+    ),
+    "a compiler joins the kernels": Pair(
+        SIZED.replace(LINE, GRID).replace("net = Net().cuda()", "net = torch.compile(Net().cuda())"),
+        "torch.compile(Net().cuda())",
+        "Net().cuda()",
+    ),
+    "in the constructor": Pair(
+        SIZED.replace(LINE, "m = self.m").replace(
+            "self.step = nn.Linear(8, 8), {}, 4", "self.m = nn.Linear(8, 8), {}, mask(4).cuda()"
+        ),
+        "m = self.m",
+        "m = mask(n).cuda()",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SIZED_PAIRS)
+def test_sizes_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC220", SIZED_PAIRS[case], tmp_path)
+
+
+def test_what_depends_on_sizes_is_kept_by_size(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC220", SIZED, tmp_path)
+    assert found.message.startswith("`mask(n).to(x.device)` is built on the host and copied to the GPU in each step")
+    assert "by size and device" in found.message
+
+
+def test_what_depends_on_settings_belongs_into_the_constructor(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC220", SIZED.replace("mask(n)", "mask(self.step)"), tmp_path)
+    assert "`register_buffer`" in found.message
+
+
+def test_a_loop_within_the_step_is_named(tmp_path: Path) -> None:
+    looped = "for _ in range(4):\n            y = torch.arange(n, device=x.device) * self.step\n            "
+    looped += "m = torch.stack((y.sqrt(), y.exp()))"
+    (found,) = findings_of("ACC220", SIZED.replace(LINE, looped), tmp_path)
+    assert "in each pass of a loop of each step" in found.message
+    assert [one.span.start.row for one in found.related] == [17]
+
+
+def test_it_is_told_where_the_last_operation_runs_not_where_that_is_looked_at(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC220", SIZED.replace(LINE, f"{GRID}\n        m = m.view(2, -1)"), tmp_path)
+    assert found.message.startswith("`torch.stack(torch.meshgrid(y, y)).float()` is built by several small kernels")
+
+
+def test_a_default_is_a_size_where_the_call_stands_at_the_top(tmp_path: Path) -> None:
+    top = AT_THE_TOP.replace(", int(x.max())", "")
+    (found,) = findings_of("ACC220", SIZED.replace("mask(n).to(x.device)", "4") + top, tmp_path)
+    assert found.message.startswith("`mask(size).to(x.device)` is built on the host")

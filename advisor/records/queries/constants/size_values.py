@@ -1,0 +1,394 @@
+"""Which values in a function depend on sizes, dtypes, devices and settings alone, as far as the text shows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import Call
+from accel_advisor.syntax.imports import full_name
+from accel_advisor.syntax.shapes import dotted, methods_of, self_attribute
+from accel_advisor.syntax.variation import bindings
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.canonical_names import canonical
+from accel_advisor.tables.sized_values import (
+    FORM_ATTRIBUTES,
+    FORM_METHODS,
+    LIKE_FACTORIES,
+    OF_NUMBERS,
+    OWN_FACTORIES,
+    PURE_BUILTINS,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.operations import Operation
+
+_CHANCE = re.compile(r"rand|normal|bernoulli|multinomial|perm$|dropout|uniform|shuffle|choice|poisson|seed|sample|load")
+"""Parts of names of functions whose results differ from call to call."""
+_SETTINGS = re.compile(r"(?:\w*_)?(?:args?|opts?|options?|cfg|config|conf|hparams?|settings|flags)|C|FLAGS")
+_LEARNED = re.compile(r"Parameter$|\.nn\.|^nn\.|^torch\.jit|[Mm]odule")
+_SCOPES: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
+_DEEPEST = 4
+
+
+@dataclass(eq=False)
+class SizeValues:
+    """The values of one function, or of one loop in it.
+
+    Attributes:
+        region: the function, or the loop whose passes are compared: what is bound in front of it is the same in each.
+        operations: those of the document, by the identity of their nodes.
+        given: names of parameters that are known to depend on nothing else.
+        entered: the project's functions whose results were followed.
+    """
+
+    facts: Facts
+    function: cst.FunctionDef
+    region: cst.CSTNode
+    operations: dict[int, Operation]
+    given: frozenset[str] = frozenset()
+    depth: int = 0
+    entered: set[int] = field(default_factory=set)
+    _known: dict[int, bool] = field(default_factory=dict)
+    _names: frozenset[str] | None = None
+
+    @property
+    def code(self) -> cst.CSTNode:
+        """What runs of the region: the body of a function, or a whole loop."""
+        return self.region.body if isinstance(self.region, cst.FunctionDef) else self.region
+
+    # -- expressions
+
+    def holds(self, node: cst.CSTNode | None) -> bool:
+        """Whether an expression depends on sizes, dtypes, devices and settings alone."""
+        if node is None:
+            return True
+        if id(node) not in self._known:
+            self._known[id(node)] = False  # what depends on itself does not
+            self._known[id(node)] = self._holds(node)
+        return self._known[id(node)]
+
+    def _holds(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, (cst.Integer, cst.Float, cst.SimpleString, cst.ConcatenatedString)):
+            return True
+        if isinstance(node, cst.Name):
+            return self.holds_name(node.value)
+        if isinstance(node, cst.Attribute):
+            return self._holds_attribute(node)
+        if isinstance(node, cst.Call):
+            return self._holds_call(node)
+        if isinstance(node, cst.Subscript):
+            return self.holds(node.value) and all(map(self._holds_slice, node.slice))
+        if isinstance(node, (cst.Lambda, cst.Await, cst.Yield, cst.NamedExpr, cst.FormattedString)):
+            return False
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+            return self.holds(node.for_in.iter) and self.holds(node.elt)
+        parts = (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison, cst.BooleanOperation, cst.IfExp)
+        if isinstance(node, (*parts, cst.Tuple, cst.List)):
+            return all(self.holds(one) for one in _operands(node))
+        return False
+
+    def _holds_slice(self, element: cst.SubscriptElement) -> bool:
+        index = element.slice
+        if isinstance(index, cst.Slice):
+            return all(map(self.holds, (index.lower, index.upper, index.step)))
+        return isinstance(index, cst.Index) and self.holds(index.value)
+
+    def _holds_attribute(self, node: cst.Attribute) -> bool:
+        name = node.attr.value
+        if name in FORM_ATTRIBUTES:
+            return True
+        if isinstance(node.value, cst.Name) and node.value.value == "self":
+            return self._holds_own(name)
+        if full_name(self.facts.document.imported, node):
+            return True
+        root = node.value
+        while isinstance(root, cst.Attribute):
+            if _SETTINGS.fullmatch(root.attr.value):
+                return True
+            root = root.value
+        if isinstance(root, cst.Name) and _SETTINGS.fullmatch(root.value):
+            return True
+        return self.holds(node.value)
+
+    def _holds_own(self, name: str) -> bool:
+        """Whether an attribute of ``self`` is a number, or a list of such, that only the constructor sets."""
+        cls = self._class
+        if cls is None or name == "training":
+            return cls is not None
+        if _SETTINGS.fullmatch(name):
+            return True
+        made = _own_attributes(cls).get(name)
+        return bool(made) and all(one is not None and self._is_number(one) for one in made or ())
+
+    def _is_number(self, node: cst.BaseExpression) -> bool:
+        """Whether what a constructor gives an attribute is no module and no tensor that may be learned or changed."""
+        for call in descendants(node, cst.Call):
+            called = dotted(call.func)
+            if called in PURE_BUILTINS or called.partition(".")[0] == "math":
+                continue
+            if called.rpartition(".")[2] not in OF_NUMBERS:
+                return False
+        return not _LEARNED.search(self.facts.document.code(node))
+
+    # -- names
+
+    def holds_name(self, name: str) -> bool:
+        """Whether a name of the function stands for nothing else."""
+        if name in ("self", "cls"):
+            return False
+        if name in self._bound:
+            return name in self._steady
+        if name in parameters_of(self.function):
+            return self._is_given(name)
+        if name in bindings(self.function.body):
+            made = bindings(self.function.body)[name]
+            return all(one is not None and _is_plain(one) for one in made)
+        return name in PURE_BUILTINS or name in self.facts.document.imported or name in self._globals
+
+    def _is_given(self, name: str) -> bool:
+        return name in self.given or _SETTINGS.fullmatch(name) is not None
+
+    @property
+    def _steady(self) -> frozenset[str]:
+        """The names that the region binds to nothing else: all, but for those of which that does not hold while it is
+        taken to hold of the others."""
+        if self._names is not None:
+            return self._names  # what is taken to hold, while that is found out
+        params = parameters_of(self.function) if self.region is self.function else frozenset()
+        kept = frozenset(one for one in self._bound if one not in params or self._is_given(one))
+        while kept != self._names:
+            self._names = kept
+            self._known.clear()
+            kept = frozenset(one for one in kept if self._is_steady(one))
+        return kept
+
+    def _is_steady(self, name: str) -> bool:
+        """Whether all that is done to a name in the region leaves it so."""
+        for one in descendants(self.code, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, but=_SCOPES):
+            if isinstance(one, (cst.For, cst.CompFor)):
+                if _binds(one.target, name) and not self.holds(one.iter):
+                    return False
+            elif isinstance(one, cst.Assign):
+                for target in one.targets:
+                    if not self._takes(target.target, one.value, name):
+                        return False
+            elif (
+                isinstance(one, (cst.AnnAssign, cst.AugAssign))
+                and one.value is not None
+                and not self._takes(one.target, one.value, name)
+            ):
+                return False
+        for one in descendants(self.code, cst.With, cst.NamedExpr, cst.Expr, but=_SCOPES):
+            if isinstance(one, cst.Expr):
+                if not self._leaves(one.value, name):
+                    return False
+            elif isinstance(one, cst.NamedExpr):
+                if _binds(one.target, name):
+                    return False
+            elif isinstance(one, cst.With) and any(
+                item.asname is not None and _binds(item.asname.name, name) for item in one.items
+            ):
+                return False
+        return True
+
+    def _takes(self, target: cst.CSTNode, value: cst.BaseExpression, name: str) -> bool:
+        """Whether an assignment gives a name, or a part of it, nothing else; one to other names does not matter."""
+        if isinstance(target, (cst.Tuple, cst.List)):
+            if isinstance(value, (cst.Tuple, cst.List)) and len(value.elements) == len(target.elements):
+                pairs = zip(target.elements, value.elements, strict=True)
+                return all(self._takes(one.value, other.value, name) for one, other in pairs)
+            return not _binds(target, name) or self.holds(value)
+        if isinstance(target, cst.Subscript) and _root(target) == name:
+            return self.holds(value) and all(map(self._holds_slice, target.slice))
+        return _root(target) != name or self.holds(value)
+
+    def _leaves(self, node: cst.BaseExpression, name: str) -> bool:
+        """Whether a statement that calls something changes a name at most by what depends on sizes alone."""
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or _root(node.func) != name:
+            return True
+        return all(self.holds(arg.value) for arg in node.args)
+
+    @cached_property
+    def _bound(self) -> frozenset[str]:
+        found = set[str]()
+        for name in bindings(self.code):
+            found.add(name.partition(".")[0])
+        return frozenset(found)
+
+    @cached_property
+    def _globals(self) -> frozenset[str]:
+        return _global_names(self.facts.document.tree)
+
+    @cached_property
+    def _class(self) -> cst.ClassDef | None:
+        return _class_of(self.facts.document.tree, self.function)
+
+    # -- calls
+
+    def _holds_call(self, node: cst.Call) -> bool:
+        func = node.func
+        full = self.library(node)
+        name = dotted(func).rpartition(".")[2] or (func.attr.value if isinstance(func, cst.Attribute) else "")
+        if name in FORM_METHODS and (isinstance(func, cst.Attribute) or name == "len"):
+            return True
+        if _CHANCE.search(name) or name in ("empty", "empty_like"):
+            return False
+        if full in LIKE_FACTORIES or (isinstance(func, cst.Attribute) and name in OWN_FACTORIES):
+            values = node.args[1:] if full in LIKE_FACTORIES else node.args
+            return all(self.holds(arg.value) for arg in values)
+        if any(arg.star for arg in node.args if not self.holds(arg.value)):
+            return False
+        if self.is_move(node):
+            assert isinstance(func, cst.Attribute)
+            return self.holds(func.value)
+        if not all(self.holds(arg.value) for arg in node.args if not _says_where(arg)):
+            return False
+        if full:
+            return full.startswith(("torch.", "numpy.", "math.", "itertools.")) and ".nn." not in f"{full}.".replace(
+                ".nn.functional.", "."
+            )
+        if isinstance(func, cst.Name) and func.value in PURE_BUILTINS:
+            return True
+        called = self._own_functions(node)
+        if called:
+            return all(self._returns(one, node) for one in called)
+        return isinstance(func, cst.Attribute) and self_attribute(func) is None and self.holds(func.value)
+
+    def library(self, node: cst.Call) -> str:
+        """The full name of the library's function that a call names; empty where it names none."""
+        known = self.operations.get(id(node))
+        if known is not None and isinstance(known.what, Call):
+            return known.what.full
+        full = full_name(self.facts.document.imported, node.func)
+        return canonical(full) if full else ""
+
+    def is_move(self, node: cst.Call) -> bool:
+        """Whether a call moves what its method is called on to another device, as its argument says."""
+        if not isinstance(node.func, cst.Attribute):
+            return False
+        name, args = node.func.attr.value, [arg.value for arg in node.args if arg.keyword is None]
+        if name in ("cuda", "type_as"):
+            return True
+        if name == "type" and args:
+            return "cuda" in self.facts.document.code(args[0]) or isinstance(args[0], cst.Call)
+        if name != "to":
+            return False
+        named = [arg for arg in node.args if arg.keyword is not None and arg.keyword.value in ("device", "other")]
+        first = dotted(args[0]) if args else ""
+        is_dtype = first.endswith(".dtype") or first.startswith("torch.") or (bool(args) and "cpu" in _text(args[0]))
+        return bool(named) or (bool(args) and not is_dtype)
+
+    def _own_functions(self, node: cst.Call) -> list[cst.FunctionDef]:
+        """The functions of this document that a call runs; none where one is defined elsewhere."""
+        found = self.facts.call_graph.called_from(node)
+        here = {id(one.function) for one in self.facts.operations}
+        if any(not isinstance(one, cst.FunctionDef) or id(one) not in here for one in found):
+            return []
+        return [one for one in found if isinstance(one, cst.FunctionDef)]
+
+    def _returns(self, function: cst.FunctionDef, call: cst.Call) -> bool:
+        """Whether a function of the project makes what it returns of its arguments' sizes and values alone."""
+        if self.depth >= _DEEPEST or function is self.function:
+            return False
+        params = parameters_of(function)
+        inner = SizeValues(
+            self.facts, function, function, self.operations, frozenset(params), self.depth + 1, self.entered
+        )
+        results = [one.value for one in descendants(function.body, cst.Return, but=_SCOPES)]
+        good = bool(results) and all(one is not None and inner.holds(one) for one in results)
+        if good:
+            self.entered.add(id(function))
+        return good
+
+
+def _says_where(arg: cst.Arg) -> bool:
+    return arg.keyword is not None and arg.keyword.value in ("device", "dtype", "layout", "out")
+
+
+def _operands(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The expressions that an operation is made of."""
+    if isinstance(node, cst.BinaryOperation | cst.BooleanOperation):
+        return [node.left, node.right]
+    if isinstance(node, cst.UnaryOperation):
+        return [node.expression]
+    if isinstance(node, cst.Comparison):
+        return [node.left, *(one.comparator for one in node.comparisons)]
+    if isinstance(node, cst.IfExp):
+        return [node.test, node.body, node.orelse]
+    return [one.value for one in node.elements] if isinstance(node, (cst.Tuple, cst.List)) else []
+
+
+def _is_plain(node: cst.BaseExpression) -> bool:
+    """Whether what a name is bound to in front of a loop is a number by its form: no call but of numbers."""
+    calls = (dotted(one.func).rpartition(".")[2] for one in descendants(node, cst.Call))
+    return all(name in PURE_BUILTINS or name in FORM_METHODS for name in calls)
+
+
+def parameters_of(function: cst.FunctionDef) -> frozenset[str]:
+    """The names of all parameters of a function."""
+    params = function.params
+    found = [one.name.value for one in (*params.posonly_params, *params.params, *params.kwonly_params)]
+    found += [one.name.value for one in (params.star_arg, params.star_kwarg) if isinstance(one, cst.Param)]
+    return frozenset(found)
+
+
+def _binds(target: cst.CSTNode, name: str) -> bool:
+    return any(one.value == name for one in descendants(target, cst.Name))
+
+
+def _root(node: cst.CSTNode) -> str:
+    """The name that an attribute or item is taken from, at last."""
+    while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def _text(node: cst.CSTNode) -> str:
+    return node.value if isinstance(node, cst.SimpleString) else ""
+
+
+@lru_cache(maxsize=256)
+def _global_names(tree: cst.Module) -> frozenset[str]:
+    """The names that a module binds by assignments and definitions that only its top has."""
+    found = set(bindings(tree))
+    return frozenset(name for name in found if "." not in name)
+
+
+@lru_cache(maxsize=1024)
+def _class_of(tree: cst.Module, function: cst.FunctionDef) -> cst.ClassDef | None:
+    """The class that a function is a method of."""
+    for cls in descendants(tree, cst.ClassDef):
+        if any(one is function for one in methods_of(cls).values()):
+            return cls
+    return None
+
+
+@lru_cache(maxsize=256)
+def _own_attributes(cls: cst.ClassDef) -> dict[str, tuple[cst.BaseExpression | None, ...]]:
+    """What the constructor gives each attribute of ``self``; None among it where anything else sets it, too."""
+    found: dict[str, list[cst.BaseExpression | None]] = {}
+    for name, method in methods_of(cls).items():
+        paired = _paired(method) if name == "__init__" else {}
+        for bound, values in bindings(method.body).items():
+            owner, _, attribute = bound.partition(".")
+            if owner == "self" and attribute:
+                made = [paired.get((bound, id(one)), one) for one in values]
+                found.setdefault(attribute, []).extend(made if name == "__init__" else [None])
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def _paired(method: cst.FunctionDef) -> dict[tuple[str, int], cst.BaseExpression]:
+    """What each name gets where several are assigned at once, by the name and the identity of the whole."""
+    found: dict[tuple[str, int], cst.BaseExpression] = {}
+    for one in descendants(method.body, cst.Assign):
+        for target in (each.target for each in one.targets):
+            if isinstance(target, cst.Tuple) and isinstance(one.value, cst.Tuple):
+                for name, value in zip(target.elements, one.value.elements, strict=False):
+                    found[dotted(name.value), id(one.value)] = value.value
+    return found
