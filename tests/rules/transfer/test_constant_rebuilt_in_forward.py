@@ -158,6 +158,20 @@ SIZED_PAIRS = {
         "int(x.max())",
         "9",
     ),
+    "one slice that is written": Pair(
+        SIZED.replace(LINE, "m = torch.zeros(n, n)\n        m[0] = 1\n        m = m.to(x.device)"),
+        "m[0] = 1",
+        "m[0] = 1\n        m[:, 0] = 2",
+    ),
+    "a few numbers": Pair(
+        SIZED.replace(LINE, "m = torch.tensor([1.0, 2.0]).to(x.device)"), "[1.0, 2.0]", "[i / 2 for i in range(n)]"
+    ),
+    "never copied": Pair(
+        SIZED.replace(LINE, GRID.replace(", device=x.device", "")),
+        "net = Net()",
+        'torch.set_default_device("cuda")\nnet = Net()',
+    ),
+    "a copy that stays on the host": Pair(SIZED.replace("x.device", '"cpu"'), '"cpu"', "x.device"),
     "one number many times": Pair(
         SIZED.replace("np.triu(np.ones((size, size)), k=1)", "np.ones(size) * 2"), "np.ones(size)", "np.eye(size)"
     ),
