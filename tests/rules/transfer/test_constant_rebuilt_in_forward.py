@@ -148,10 +148,10 @@ SIZED_PAIRS = {
         "torch.arange(n)",
         "(torch.arange(n) * 2 + 1).float().sqrt()",
     ),
-    "two operations on the host": Pair(
-        SIZED.replace(LINE, "m = (torch.arange(n) * 2).to(x.device)"),
-        "(torch.arange(n) * 2)",
-        "torch.arange(n).repeat(n, 1).repeat(2, 1).t()",
+    "three operations on the host": Pair(
+        SIZED.replace(LINE, "m = (torch.arange(n) * 2 + 1).t().to(x.device)"),
+        "(torch.arange(n) * 2 + 1).t()",
+        "(torch.arange(n) * 2 + 1).repeat(n, 1)",
     ),
     "a size that only the top of a module knows": Pair(
         SIZED.replace("mask(n)", "mask(4)").replace("mask(4).to(x.device)", "4") + AT_THE_TOP,

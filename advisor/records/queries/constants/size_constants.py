@@ -34,9 +34,7 @@ _VIEWS = frozenset(
 """Functions and methods that run nothing on the device."""
 _SCOPES: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 _FEWEST = 4
-"""Kernels that are worth a word."""
-_FEWEST_ON_HOST = 3
-"""Operations of torch on the host that are, since a copy to the GPU comes after them."""
+"""Operations of torch that are worth a word: of what is filled on the host by fewer, ACC205 speaks."""
 
 
 @dataclass(eq=False)
@@ -277,7 +275,7 @@ class _Builder:
         on_host = any(self._is_on_host(one) for one in makers)
         if all(map(_is_written, makers)) and work < _FEWEST:
             return None  # a few numbers
-        if copies and on_host and (listed or work >= _FEWEST_ON_HOST):
+        if copies and on_host and (listed or work >= _FEWEST):
             return SizeConstant(parts, name, copies[0], looped, settled, last)
         if on_host or not self._is_on_gpu(makers) or self.facts.does(*_COMPILERS):
             return None
