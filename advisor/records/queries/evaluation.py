@@ -316,8 +316,10 @@ def _is_explained(facts: Facts, loss: Given) -> bool:
 
 def _computed_by(facts: Facts, loss: Given) -> frozenset[cst.CSTNode]:
     """The calls of models and losses that a loss was computed by; empty where they are not all known."""
-    made = [call for one in facts.program for call in one.module_calls if call.node in loss.graph]
-    found = loss.graph if made else frozenset[cst.CSTNode]()
+    graph = loss.graph
+    nodes = set(map(id, graph))
+    made = [call for one in facts.program for call in one.module_calls if id(call.node) in nodes]
+    found = graph if made else frozenset[cst.CSTNode]()
     for given in (one.arguments[0].given for call in made if call.loss for one in call.contexts if one.arguments):
         before = _computed_by(facts, given) if given.is_tensor else frozenset[cst.CSTNode]()
         if not before:

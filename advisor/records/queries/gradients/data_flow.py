@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
@@ -62,7 +63,9 @@ class DataFlow:
         self._bindings: dict[str, list[Binding]] = {}
         self._readings: dict[str, list[cst.BaseExpression]] = {}
         self._read: set[int] = set()
+        self._ordered: dict[str, list[Binding]] = {}
         self._reaching: dict[int, list[Binding]] = {}
+        self._reached: dict[str, dict[int, list[cst.BaseExpression]]] = {}
         self._stored: set[int] = set()
         nodes: list[cst.CSTNode] = []
         self._walk(root, nodes)
@@ -134,7 +137,12 @@ class DataFlow:
 
     def read(self, binding: Binding) -> list[cst.BaseExpression]:
         """Where what a binding holds is read."""
-        return [one for one in self._readings.get(binding.name, ()) if binding in self.reaching(one)]
+        if binding.name not in self._reached:
+            reached = self._reached[binding.name] = {}
+            for reading in self._readings.get(binding.name, ()):
+                for one in self.reaching(reading):
+                    reached.setdefault(id(one), []).append(reading)
+        return self._reached[binding.name].get(id(binding), [])
 
     def bound_by(self, statement: cst.CSTNode) -> list[Binding]:
         """What a statement binds."""
@@ -167,9 +175,10 @@ class DataFlow:
         found: list[Binding] = []
         here, certain = self.at(reading), None
         branches = self._branches(reading)
-        everything = [one for one in self._bindings.get(name, ()) if not isinstance(one.statement, cst.CompFor)]
+        everything = self._in_order(name)
+        until = bisect_left(everything, here, key=lambda one: one.at)
         replacing: list[list[object]] = []
-        for one in reversed([one for one in everything if one.at < here]):
+        for one in (everything[at] for at in range(until - 1, -1, -1)):
             inside = self._branches(one.statement) if one.statement is not None else []
             if any(inside[: len(other)] == other for other in replacing):
                 continue  # wherever it happens, the name is bound anew before it is read
@@ -182,9 +191,17 @@ class DataFlow:
         for loop in (one for one in self.around(reading) if isinstance(one, (cst.For, cst.While))):
             if certain is not None and certain.statement is not None and self._is_in(certain.statement, loop):
                 break
-            later = (one for one in everything if one.at >= here and one.statement is not None)
+            later = (one for one in everything[until:] if one.statement is not None)
             found += [one for one in later if one not in found and self._is_in(one.statement, loop)]
         return found
+
+    def _in_order(self, name: str) -> list[Binding]:
+        """The bindings of a name outside of comprehensions, in the order of the source."""
+        known = self._ordered.get(name)
+        if known is None:
+            found = self._bindings.get(name, ())
+            known = self._ordered[name] = [one for one in found if not isinstance(one.statement, cst.CompFor)]
+        return known
 
     def _branches(self, node: cst.CSTNode) -> list[object]:
         """The branches around a node, outermost first: the statement, and which part of it."""
