@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls
+from accel_advisor.records.queries.constants.given_sizes import given_sizes
 from accel_advisor.records.queries.constants.size_values import SizeValues, parameters_of
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.steps.literal_copies import literal_copies
@@ -20,7 +21,7 @@ from accel_advisor.tables.sized_values import FILLED, OF_LISTS, OWN_FACTORIES, S
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
-    from accel_advisor.records.operations import Operation, OperationContext
+    from accel_advisor.records.operations import OperationContext
 
 _CACHES = ("functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script")
 _COMPILERS = calls("torch.compile", "torch.jit.script", "torch.jit.trace")
@@ -77,12 +78,13 @@ def size_constants(facts: Facts) -> Iterator[SizeConstant]:
     names = {one.what.full for one in facts.operations if isinstance(one.what, Call)}
     if names.isdisjoint(STRUCTURED | OF_LISTS | FILLED):
         return
-    operations = {id(one.node): one for one in facts.operations}
+    given = given_sizes(facts.program)
+    code = given.code_of(facts)
     found: list[tuple[SizeValues, SizeConstant]] = []
     covered = set[int]()
     for function in _candidates(facts):
         for region in _regions(facts, function):
-            values = SizeValues(facts, function, region, operations, _sized_parameters(facts, function, operations))
+            values = SizeValues(code, function, region, given.parameters(function))
             builder = _Builder(facts, values)
             found += [(values, one) for one in builder.constants()]
             covered |= values.entered if builder.parts else set()
@@ -122,46 +124,6 @@ def _regions(facts: Facts, function: cst.FunctionDef) -> list[cst.CSTNode]:
 
 def _is_in(node: cst.CSTNode, outer: cst.CSTNode) -> bool:
     return any(one is node for one in descendants(outer, type(node)))
-
-
-def _sized_parameters(
-    facts: Facts, function: cst.FunctionDef, operations: dict[int, Operation], depth: int = 3
-) -> frozenset[str]:
-    """The parameters of a function that every call of it gives sizes or settings."""
-    if not depth:
-        return frozenset()
-    sites = facts.call_graph.calls_of(function)
-    given: set[str] | None = None
-    for call, caller in sites:
-        if caller is function:
-            return frozenset()
-        values = None
-        if isinstance(caller, cst.FunctionDef):
-            known = _sized_parameters(facts, caller, operations, depth - 1)
-            values = SizeValues(facts, caller, caller, operations, known)
-        names = _sized_in(function, call, values)
-        given = names if given is None else given & names
-    return frozenset(given or ())
-
-
-def _sized_in(function: cst.FunctionDef, call: cst.Call, values: SizeValues | None) -> set[str]:
-    """The parameters that one call gives nothing else, and those that it leaves to such a default.
-
-    Args:
-        values: those of the function that calls; None where the call stands at the top of a module.
-    """
-    holds = values.holds if values is not None else is_written
-    params = [one.name.value for one in (*function.params.posonly_params, *function.params.params)]
-    if params[:1] in (["self"], ["cls"]):
-        params = params[1:]
-    defaults = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
-    found = {one.name.value for one in defaults if one.default is not None and holds(one.default)}
-    if any(arg.star for arg in call.args):
-        return set()
-    for at, arg in enumerate(call.args):
-        name = arg.keyword.value if arg.keyword is not None else params[at] if at < len(params) else ""
-        (found.add if holds(arg.value) else found.discard)(name)
-    return found
 
 
 def _is_written(call: cst.Call) -> bool:
@@ -360,7 +322,7 @@ class _Builder:
 
     def _is_often(self, parts: list[cst.BaseExpression]) -> bool:
         """Whether all of it happens in each step, and nothing keeps it."""
-        found = [self.values.operations.get(id(call)) for part in parts for call in self._calls(part)]
+        found = [self.values.home.operations.get(id(call)) for part in parts for call in self._calls(part)]
         known = [one for one in found if one is not None]
         contexts = [context for one in known for context in one.contexts]
         if any(name in _CACHES for context in contexts for name in context.managers):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call
+from accel_advisor.records.queries.constants.effects import Effects
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted, methods_of, self_attribute
 from accel_advisor.syntax.variation import bindings
@@ -26,7 +27,7 @@ from accel_advisor.tables.sized_values import (
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
-    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.queries.constants.recorded_code import RecordedCode
 
 _CHANCE = re.compile(r"rand|normal|bernoulli|multinomial|perm$|dropout|uniform|shuffle|choice|poisson|seed|sample|load")
 """Parts of names of functions whose results differ from call to call."""
@@ -41,21 +42,25 @@ class SizeValues:
     """The values of one function, or of one loop in it.
 
     Attributes:
+        home: the document of the function.
         region: the function, or the loop whose passes are compared: what is bound in front of it is the same in each.
-        operations: those of the document, by the identity of their nodes.
         given: names of parameters that are known to depend on nothing else.
         entered: the project's functions whose results were followed.
     """
 
-    facts: Facts
+    home: RecordedCode
     function: cst.FunctionDef
     region: cst.CSTNode
-    operations: dict[int, Operation]
     given: frozenset[str] = frozenset()
     depth: int = 0
     entered: set[int] = field(default_factory=set)
     _known: dict[int, bool] = field(default_factory=dict)
     _names: frozenset[str] | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """Those of the document of the function."""
+        return self.home.facts
 
     @property
     def code(self) -> cst.CSTNode:
@@ -170,49 +175,11 @@ class SizeValues:
 
     def _is_steady(self, name: str) -> bool:
         """Whether all that is done to a name in the region leaves it so."""
-        for one in descendants(self.code, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, but=_SCOPES):
-            if isinstance(one, (cst.For, cst.CompFor)):
-                if _binds(one.target, name) and not self.holds(one.iter):
-                    return False
-            elif isinstance(one, cst.Assign):
-                for target in one.targets:
-                    if not self._takes(target.target, one.value, name):
-                        return False
-            elif (
-                isinstance(one, (cst.AnnAssign, cst.AugAssign))
-                and one.value is not None
-                and not self._takes(one.target, one.value, name)
-            ):
-                return False
-        for one in descendants(self.code, cst.With, cst.NamedExpr, cst.Expr, but=_SCOPES):
-            if isinstance(one, cst.Expr):
-                if not self._leaves(one.value, name):
-                    return False
-            elif isinstance(one, cst.NamedExpr):
-                if _binds(one.target, name):
-                    return False
-            elif isinstance(one, cst.With) and any(
-                item.asname is not None and _binds(item.asname.name, name) for item in one.items
-            ):
-                return False
-        return True
+        return name not in self._effects.unknown and all(map(self.holds, self._effects.of(name)))
 
-    def _takes(self, target: cst.CSTNode, value: cst.BaseExpression, name: str) -> bool:
-        """Whether an assignment gives a name, or a part of it, nothing else; one to other names does not matter."""
-        if isinstance(target, (cst.Tuple, cst.List)):
-            if isinstance(value, (cst.Tuple, cst.List)) and len(value.elements) == len(target.elements):
-                pairs = zip(target.elements, value.elements, strict=True)
-                return all(self._takes(one.value, other.value, name) for one, other in pairs)
-            return not _binds(target, name) or self.holds(value)
-        if isinstance(target, cst.Subscript) and _root(target) == name:
-            return self.holds(value) and all(map(self._holds_slice, target.slice))
-        return _root(target) != name or self.holds(value)
-
-    def _leaves(self, node: cst.BaseExpression, name: str) -> bool:
-        """Whether a statement that calls something changes a name at most by what depends on sizes alone."""
-        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or _root(node.func) != name:
-            return True
-        return all(self.holds(arg.value) for arg in node.args)
+    @cached_property
+    def _effects(self) -> Effects:
+        return Effects(self.code)
 
     @cached_property
     def _bound(self) -> frozenset[str]:
@@ -257,12 +224,12 @@ class SizeValues:
             return True
         called = self._own_functions(node)
         if called:
-            return all(self._returns(one, node) for one in called)
+            return all(map(self._returns, called))
         return isinstance(func, cst.Attribute) and self_attribute(func) is None and self.holds(func.value)
 
     def library(self, node: cst.Call) -> str:
         """The full name of the library's function that a call names; empty where it names none."""
-        known = self.operations.get(id(node))
+        known = self.home.operations.get(id(node))
         if known is not None and isinstance(known.what, Call):
             return known.what.full
         full = full_name(self.facts.document.imported, node.func)
@@ -287,23 +254,24 @@ class SizeValues:
     def _own_functions(self, node: cst.Call) -> list[cst.FunctionDef]:
         """The functions of this document that a call runs; none where one is defined elsewhere."""
         found = self.facts.call_graph.called_from(node)
-        here = {id(one.function) for one in self.facts.operations}
-        if any(not isinstance(one, cst.FunctionDef) or id(one) not in here for one in found):
+        if any(not isinstance(one, cst.FunctionDef) or id(one) not in self.home.functions for one in found):
             return []
         return [one for one in found if isinstance(one, cst.FunctionDef)]
 
-    def _returns(self, function: cst.FunctionDef, call: cst.Call) -> bool:
+    def _returns(self, function: cst.FunctionDef) -> bool:
         """Whether a function of the project makes what it returns of its arguments' sizes and values alone."""
         if self.depth >= _DEEPEST or function is self.function:
             return False
-        params = parameters_of(function)
-        inner = SizeValues(
-            self.facts, function, function, self.operations, frozenset(params), self.depth + 1, self.entered
-        )
-        results = [one.value for one in descendants(function.body, cst.Return, but=_SCOPES)]
-        good = bool(results) and all(one is not None and inner.holds(one) for one in results)
-        if good:
-            self.entered.add(id(function))
+        key = (id(function), self.depth)
+        if key not in self.home.returned:
+            self.home.returned[key] = (False, frozenset())  # what returns itself does not
+            inner = SizeValues(self.home, function, function, parameters_of(function), self.depth + 1)
+            results = [one.value for one in descendants(function.body, cst.Return, but=_SCOPES)]
+            good = bool(results) and all(one is not None and inner.holds(one) for one in results)
+            own = {id(function)} if good else set()
+            self.home.returned[key] = (good, frozenset(inner.entered | own))
+        good, entered = self.home.returned[key]
+        self.entered |= entered
         return good
 
 
@@ -336,17 +304,6 @@ def parameters_of(function: cst.FunctionDef) -> frozenset[str]:
     found = [one.name.value for one in (*params.posonly_params, *params.params, *params.kwonly_params)]
     found += [one.name.value for one in (params.star_arg, params.star_kwarg) if isinstance(one, cst.Param)]
     return frozenset(found)
-
-
-def _binds(target: cst.CSTNode, name: str) -> bool:
-    return any(one.value == name for one in descendants(target, cst.Name))
-
-
-def _root(node: cst.CSTNode) -> str:
-    """The name that an attribute or item is taken from, at last."""
-    while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
-        node = node.func if isinstance(node, cst.Call) else node.value
-    return node.value if isinstance(node, cst.Name) else ""
 
 
 def _text(node: cst.CSTNode) -> str:

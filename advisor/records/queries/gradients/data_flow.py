@@ -176,7 +176,7 @@ class DataFlow:
         here, certain = self.at(reading), None
         branches = self._branches(reading)
         everything = self._in_order(name)
-        until = bisect_left(everything, here, key=lambda one: one.at)
+        until = bisect_left(everything, float(here), key=lambda one: one.at)
         replacing: list[list[object]] = []
         for one in (everything[at] for at in range(until - 1, -1, -1)):
             inside = self._branches(one.statement) if one.statement is not None else []

@@ -166,8 +166,12 @@ def networks_in(program: Program) -> Networks:
 
 def _names_bound_in(function: cst.CSTNode) -> frozenset[str]:
     """The names that assignments, loops and context managers of a function bind."""
-    kinds = (cst.AssignTarget, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor, cst.AsName)
-    targets = (one.name if isinstance(one, cst.AsName) else one.target for one in descendants(function, *kinds))
+    targets: list[cst.CSTNode] = []
+    for one in descendants(function, cst.AssignTarget, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor, cst.AsName):
+        if isinstance(one, cst.AsName):
+            targets.append(one.name)
+        elif isinstance(one, (cst.AssignTarget, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor)):
+            targets.append(one.target)
     return frozenset(name.value for one in targets for name in descendants(one, cst.Name))
 
 
