@@ -228,3 +228,20 @@ def test_a_default_is_a_size_where_the_call_stands_at_the_top(tmp_path: Path) ->
     top = AT_THE_TOP.replace(", int(x.max())", "")
     (found,) = findings_of("ACC220", SIZED.replace("mask(n).to(x.device)", "4") + top, tmp_path)
     assert found.message.startswith("`mask(size).to(x.device)` is built on the host")
+
+
+ELSEWHERE = """
+import torch
+from train import net, similarity
+def step(x):
+    y = x.type(torch.float)
+    n = int(y.max())
+    (net(y, y) + similarity(y, n)).sum().backward()
+for x in torch.utils.data.DataLoader(torch.zeros(9, 4, 8), batch_size=3):
+    step(x.cuda())
+"""
+
+
+def test_what_a_call_in_another_file_gives_is_read_there(tmp_path: Path) -> None:
+    source = SIZED.replace("mask(n).to(x.device)", "4") + AT_THE_TOP.partition("for x in")[0]
+    check_pair("ACC220", Pair(source, "int(y.max())", "y.size(1)", {"use.py": ELSEWHERE}), tmp_path)
