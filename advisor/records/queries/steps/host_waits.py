@@ -177,7 +177,7 @@ class LoopWaits:
 def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     """Where a document makes each step of a training loop wait for the GPU; nothing where the loop steps an
     environment, or gives an optimizer a closure, as LBFGS needs, which have to know the values."""
-    gpu = _gpu(facts)
+    gpu = gpu_of(facts)
     found: dict[Loop, list[Wait]] = {}
     for operation, loop, basis in _at_every_step(facts, gpu):
         late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
@@ -202,9 +202,9 @@ def _gives_closures(loop: Loop) -> bool:
 
 def reads_in_each_pass(facts: Facts, loop: Loop) -> bool:
     """Whether each pass of a loop, whatever it is for, waits for values of tensors that are on a GPU."""
-    gpu = _gpu(facts)
+    gpu = gpu_of(facts)
     return gpu is not None and any(
-        loop in context.loops and not context.is_skipped_in(loop) and _basis(facts, one, context, gpu) is not None
+        loop in context.loops and not context.is_skipped_in(loop) and read_on_gpu(facts, one, context, gpu) is not None
         for one in facts.program.operations_of(*_WAITING)
         for context in one.contexts
     )
@@ -258,7 +258,7 @@ def _order(document: Document, loop: Loop, wait: Wait) -> tuple[bool, int]:
     return not loop.holds(document, node), document.span(node).start.offset
 
 
-def _gpu(facts: Facts) -> Evidence | None:
+def gpu_of(facts: Facts) -> Evidence | None:
     """What shows that the program runs on a GPU; None where nothing does."""
     if facts.names_gpu_anywhere:
         return Evidence.of(Ground.GPU)
@@ -279,10 +279,10 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
             if shown is None:
                 continue  # an optimizer is for whoever trains, and most do so on a GPU
             loop = training_loop(context, epochs=epochs)
-            basis = _basis(facts, operation, context, shown) if loop is not None else None
+            basis = read_on_gpu(facts, operation, context, shown) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
-            if _is_for_eyes(context) or any(one.on_host for one in context.conditions):
+            if is_for_eyes(context) or any(one.on_host for one in context.conditions):
                 continue
             if Ground.METHOD in basis.grounds and any(one.asks_type for one in context.conditions):
                 continue  # it takes tensors and other things, and nothing says which it gets here
@@ -301,12 +301,12 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
             yield from ((operation, loop, basis) for operation, basis in found)
 
 
-def _is_for_eyes(context: OperationContext) -> bool:
+def is_for_eyes(context: OperationContext) -> bool:
     """Whether a function around an operation is named for what it shows to people, who do not look at every step."""
     return any(map(_EYES.search, context.functions))
 
 
-def _basis(facts: Facts, operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:
+def read_on_gpu(facts: Facts, operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:
     """What shows that an operation reads a tensor on the GPU; None where nothing does."""
     subject = context.subject
     if operation.does(_ITEM) and context.positional:
