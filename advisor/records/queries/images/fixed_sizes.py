@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -34,6 +35,7 @@ _VARIES = re.compile(
 _SIDE = re.compile(r"h|w|height|width|(?:\w+_)?(?:size|scale)", re.IGNORECASE)
 _DRAWS = re.compile(r"(?:^|\.)(?:random|rng)\.(?:choice|randint|randrange|uniform|integers|random)$")
 _COLLATES = re.compile(r"collate", re.IGNORECASE)
+_MOST_TEXTS = 2048
 _EVENS = frozenset({"stack", "cat", "concatenate", "array", "default_collate", "from_numpy"})
 
 
@@ -55,7 +57,7 @@ def fixed_size(facts: Facts) -> FixedSize | None:
     """What fixes the size of the images that a program trains on: a data set whose images are of one size, a crop or a
     resize to a size that is written or configured. None where nothing does, and where the sizes vary all the same, by
     what the program names or how it collates samples."""
-    if any(_VARIES.search(one.document.text) or _collates_unevenly(one.document) for one in facts.program):
+    if any(_varies(one.document.text) or one.document.once(_collates_unevenly) for one in facts.program):
         return None
     made = facts.program.operations_of(*_DATASETS)
     if made:
@@ -68,24 +70,42 @@ def _in_code(document: Document) -> Iterator[FixedSize]:
     """The crops and resizes of a document's functions that are not named for an evaluation."""
     if _APART.search(document.filename.rpartition("/")[2]):
         return
-    functions = [one for one in descendants(document.tree, cst.FunctionDef) if _APART.search(one.name.value)]
-    classes = [one for one in descendants(document.tree, cst.ClassDef) if _APART.search(one.name.value)]
-    bound = [one for one in descendants(document.tree, cst.Assign) if any(map(_is_apart, one.targets))]
+    for node in document.once(_fixing):
+        does = "cuts images to" if isinstance(node, cst.Subscript) else "makes images of"
+        yield FixedSize(document, node, f"`{_short(document.code(node))}` {does} one size")
+
+
+def _fixing(tree: cst.Module) -> tuple[cst.CSTNode, ...]:
+    """The calls and slices of a text that give images of one size."""
+    functions = [one for one in descendants(tree, cst.FunctionDef) if _APART.search(one.name.value)]
+    classes = [one for one in descendants(tree, cst.ClassDef) if _APART.search(one.name.value)]
+    bound = [one for one in descendants(tree, cst.Assign) if any(map(_is_apart, one.targets))]
     apart = {id(part) for one in (*functions, *classes, *bound) for part in descendants(one, cst.Call, cst.Subscript)}
-    samples = {id(part) for one in _data_sets(document) for part in descendants(one, cst.Call, cst.Subscript)}
-    for node in descendants(document.tree, cst.Call, cst.Subscript):
+    samples = {id(part) for one in _data_sets(tree) for part in descendants(one, cst.Call, cst.Subscript)}
+    found: list[cst.CSTNode] = []
+    for node in descendants(tree, cst.Call, cst.Subscript):
         if id(node) in apart:
             continue
-        if isinstance(node, cst.Call) and (_crops(node, id(node) in samples) or _resizes(node, id(node) in samples)):
-            yield FixedSize(document, node, f"`{_short(document.code(node))}` makes images of one size")
-        elif isinstance(node, cst.Subscript) and id(node) in samples and _cuts(node):
-            yield FixedSize(document, node, f"`{_short(document.code(node))}` cuts images to one size")
+        if (
+            isinstance(node, cst.Call) and (_crops(node, id(node) in samples) or _resizes(node, id(node) in samples))
+        ) or (isinstance(node, cst.Subscript) and id(node) in samples and _cuts(node)):
+            found.append(node)
+    return tuple(found)
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def _varies(text: str) -> bool:
+    return _VARIES.search(text) is not None
 
 
 def draws_sizes(document: Document) -> bool:
     """Whether a document that trains draws the size of something by lot, outside of its data sets and transforms."""
-    samples = {id(part) for one in _data_sets(document) for part in descendants(one, cst.Assign)}
-    for one in descendants(document.tree, cst.Assign):
+    return document.once(_draws_sizes)
+
+
+def _draws_sizes(tree: cst.Module) -> bool:
+    samples = {id(part) for one in _data_sets(tree) for part in descendants(one, cst.Assign)}
+    for one in descendants(tree, cst.Assign):
         if id(one) in samples or not any(_is_side(target) for target in one.targets):
             continue
         if any(_DRAWS.search(dotted(call.func)) for call in descendants(one.value, cst.Call)):
@@ -101,11 +121,11 @@ def _is_apart(target: cst.AssignTarget) -> bool:
     return any(_APART.search(one.value) for one in descendants(target.target, cst.Name))
 
 
-def _data_sets(document: Document) -> list[cst.ClassDef]:
+def _data_sets(tree: cst.Module) -> list[cst.ClassDef]:
     """The classes of data sets and of transforms: what gives a sample for an index, or is called with one."""
     return [
         one
-        for one in descendants(document.tree, cst.ClassDef)
+        for one in descendants(tree, cst.ClassDef)
         if any(each.name.value in ("__getitem__", "__call__") for each in descendants(one, cst.FunctionDef))
     ]
 
@@ -165,9 +185,9 @@ def _cuts(node: cst.Subscript) -> bool:
     return False
 
 
-def _collates_unevenly(document: Document) -> bool:
+def _collates_unevenly(tree: cst.Module) -> bool:
     """Whether a function that collates samples pads them, or leaves them in a list."""
-    for one in descendants(document.tree, cst.FunctionDef):
+    for one in descendants(tree, cst.FunctionDef):
         if _COLLATES.search(one.name.value):
             called = {_last(call).lower() for call in descendants(one, cst.Call)}
             if _EVENS.isdisjoint(called) or any("pad" in name for name in called):

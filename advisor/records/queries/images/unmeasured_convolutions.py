@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -31,6 +32,7 @@ _MENTIONS = re.compile(
 """What a program says that has thought of how cuDNN chooses, or that asks for equal results."""
 _LEAVE_IT = frozenset({"accelerate", "deepspeed"})
 """Frameworks that leave it to the program how cuDNN chooses."""
+_MOST_TEXTS = 2048
 _ENOUGH = 2
 """Convolutions from which a network is one of convolutions, and none that cuts its image into patches with one."""
 
@@ -62,7 +64,7 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
         or not facts.names_gpu_anywhere
     ):
         return None
-    if any(_MENTIONS.search(one.document.text) for one in facts.program) or not _convolves(facts):
+    if any(_mentions_choice(one.document.text) for one in facts.program) or not _convolves(facts):
         return None
     if any(one.gives("batch_size", 1) for one in loaders_in(loop)) or _resizes_in_step(facts):
         return None
@@ -72,6 +74,11 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
     if size is None:
         return None
     return UnmeasuredTraining(loop, size, next(filter(_moves_a_model, facts.transfers), None))
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def _mentions_choice(text: str) -> bool:
+    return _MENTIONS.search(text) is not None
 
 
 def _convolves(facts: Facts) -> bool:
