@@ -188,6 +188,26 @@ def test_a_wait_in_a_forward_has_a_remedy_of_its_own(tmp_path: Path) -> None:
     assert "take the value from the batch before it is copied" in found.message
 
 
+ROUND_TRIP = """
+def aligned(x):
+    found = lib.search(x.detach().cpu().numpy())
+    return torch.from_numpy(found).to(x.device)
+for x, y in loader:
+    out = model(x.to(device))
+    (aligned(out) * out).sum().backward()
+"""
+
+
+def test_what_the_host_computes_for_the_gpu_cannot_wait_for_an_epoch(tmp_path: Path) -> None:
+    for source, words in (
+        (ROUND_TRIP, "the host computes with it and sends the result back"),
+        (ROUND_TRIP.replace("torch.from_numpy(found).to(x.device)", "found").replace("aligned(out) *", "1 *"), "once"),
+    ):
+        source = source.replace("1 * out", "out + 0 * len(aligned(out))") if words == "once" else source
+        (found,) = findings_of("ACC208", HEAD + source, tmp_path)
+        assert words in found.message
+
+
 def test_the_loss_of_a_trainer_is_no_part_of_a_batch(tmp_path: Path) -> None:
     trainer = (
         "class Trainer:\n    def forward(self, x):\n"

@@ -427,6 +427,10 @@ LOSSES = {"penalty": penalty}
 """
 NO_HELPER = {
     "what the program names nowhere": ('LOSSES = {"penalty": penalty}', ""),
+    "what the program names nowhere, beside another of its name": (
+        'LOSSES = {"penalty": penalty}',
+        "class Other:\\n    def penalty(self, x): return x",
+    ),
     "what nothing is given to": ("real.device", "LOSSES"),
     "what is called once, as its name says": ("penalty", "build_penalty"),
     "what the module runs": ('LOSSES = {"penalty": penalty}', "penalty(torch.ones(2), torch.ones(2))"),

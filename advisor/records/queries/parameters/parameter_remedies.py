@@ -37,7 +37,9 @@ def remedy_of(loops: Sequence[ParameterLoop]) -> tuple[str, Version, str]:
     if Update.CLAMP in done:
         return "call `torch.nn.utils.clip_grad_value_(parameters, value)`, which works on lists", SINCE, "torch"
     if Update.NORM in done and Update.SCALE in done:
-        return "call `torch.nn.utils.clip_grad_norm_(parameters, max_norm)`, which works on lists", SINCE, "torch"
+        call = "torch.nn.utils.clip_grad_norm_(parameters, max_norm)"
+        others = "`torch._foreach_norm` and `torch._foreach_mul_` do the parts"
+        return f"where this clips, call `{call}`, which works on lists; {others}", SINCE, "torch"
     if Update.NORM in done:
         call = "torch.nn.utils.get_total_norm(gradients)"
         return f"call `{call}`, which works on lists, and only in the steps that log it", _TOTALS, "torch"

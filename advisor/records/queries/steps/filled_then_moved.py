@@ -215,8 +215,7 @@ def _helps(facts: Facts, factory: Operation) -> bool:
     function = factory.function
     if not isinstance(function, cst.FunctionDef) or not all(one.functions for one in factory.contexts):
         return False
-    mentions = sum(len(re.findall(rf"\b{function.name.value}\b", one.document.text)) for one in facts.program)
-    if mentions < 2 or any(loop.learns for loop in facts.loops):
+    if not _is_named(facts, function.name.value) or any(loop.learns for loop in facts.loops):
         return False
     if any(_RARE.search(name) for one in factory.contexts for name in one.functions):
         return False
@@ -225,6 +224,16 @@ def _helps(facts: Facts, factory: Operation) -> bool:
     parts = descendants(function, cst.Attribute)
     followed = any(one.attr.value in _FOLLOWED and dotted(one.value) in names for one in parts)
     return followed and facts.call_graph.begins_unseen(function)
+
+
+def _is_named(facts: Facts, name: str) -> bool:
+    """Whether a program names a function of a document other than where it defines it: in the document itself, where
+    others of its functions have that name, too."""
+    texts = [one.document.text for one in facts.program]
+    defined = sum(len(re.findall(rf"\bdef {name}\b", text)) for text in texts)
+    named = sum(len(re.findall(rf"\b{name}\b", text)) for text in (texts if defined == 1 else [facts.document.text]))
+    here = len(re.findall(rf"\bdef {name}\b", facts.document.text))
+    return named > here
 
 
 def _dtype(factory: Operation) -> str:

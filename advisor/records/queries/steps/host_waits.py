@@ -75,6 +75,7 @@ _REPEATS: dict[Action, int] = {Call("torch.repeat_interleave"): 1, Method("Tenso
 _NUMPY = Method("Tensor", "numpy")
 _TO, _WHERE = Method("Tensor", "to"), Call("torch.where")
 _OF_TENSORS = methods("Tensor", "item", "tolist", "cpu")
+_COPIES = (*methods("Tensor", "tolist", "cpu", "numpy"), *methods("?", "cpu"))
 _OF_UNKNOWN = methods("?", "item", "cpu")
 """Methods that only tensors have."""
 _ITEM = AnyCall("item")
@@ -96,12 +97,13 @@ _EYES = re.compile(r"(?:^|_)(?:visuali[sz]e|viz|plot|draw|debug)(?:_|$)", re.IGN
 
 
 class Need(Enum):
-    """What a step waits for: values, or those that a ``forward`` goes on with; how many there are; the sum of counts;
-    the answer to a condition; or a number for Python, where a tensor would do. Each with what to do instead, in words.
-    """
+    """What a step waits for: values, or those that a ``forward`` goes on with, or that the host works on for the GPU;
+    how many there are; the sum of counts; the answer to a condition; or a number for Python, where a tensor would do.
+    Each with what to do instead, in words."""
 
     VALUES = "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps"
     FORWARD = "take the value from the batch before it is copied, or compute with it as a tensor"
+    ROUND_TRIP = "the host computes with it and sends the result back: compute that on the GPU"
     SIZE = "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do"
     COUNTS = "pass `output_size`"
     ANSWER = "let the GPU decide, as `torch.where` does, or ask every few hundred steps"
@@ -243,8 +245,19 @@ def _need(operation: Operation) -> Need:
         return Need.ANSWER
     if operation.does(*_SIZED):
         return Need.SIZE
+    if operation.does(*_COPIES) and _sends_back(operation.function):
+        return Need.ROUND_TRIP
     inside = all("forward" in one.functions for one in operation.contexts)
     return Need.FORWARD if inside and not _learns(operation) else Need.VALUES
+
+
+def _sends_back(function: cst.CSTNode | None) -> bool:
+    """Whether a function that runs no backward pass makes a tensor of an array, and moves one."""
+    if not isinstance(function, cst.FunctionDef) or any(calls_of_backward(function)):
+        return False
+    names = {dotted(one.func).rpartition(".")[2] for one in descendants(function, cst.Call)}
+    called = {one.func.attr.value for one in descendants(function, cst.Call) if isinstance(one.func, cst.Attribute)}
+    return "from_numpy" in names | called and not called.isdisjoint(("to", "cuda", "type_as"))
 
 
 def _learns(operation: Operation) -> bool:
