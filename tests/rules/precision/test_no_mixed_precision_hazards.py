@@ -56,6 +56,25 @@ def test_distances_are_named_only_where_the_nearest_are_taken(tmp_path: Path) ->
     assert _kept(source.replace(".topk(3).indices", ""), tmp_path / "without") == 0
 
 
+SPECTRA = """
+class Spectra(nn.Module):
+    def forward(self, x):
+        return torch.stft(x.flatten(1), 16, return_complex=True).abs()
+spectra = Spectra()
+"""
+
+
+def test_transforms_of_modules_are_named_and_not_those_of_data(tmp_path: Path) -> None:
+    source = TRAINING.replace("net.cuda()\n", SPECTRA + "net.cuda()\n").replace(
+        "net(x.cuda())", "spectra(net(x.cuda()))"
+    )
+    assert _kept(source, tmp_path / "called") == 1
+    data = source.replace(
+        "nn.Module):\n    def forward(self, x)", "torch.utils.data.Dataset):\n    def __getitem__(self, x)"
+    )
+    assert _kept(data.replace("spectra(net", "(net"), tmp_path / "data") == 0
+
+
 def _kept(source: str, folder: Path) -> int:
     """How many places the one finding wants to keep in float32."""
     folder.mkdir()

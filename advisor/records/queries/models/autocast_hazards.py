@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import AnyCall, calls, within
+from accel_advisor.records.actions import AnyCall, calls, methods, within
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
@@ -15,6 +15,7 @@ from accel_advisor.tables.torch_modules import FUNCTION_BASES
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
+    from accel_advisor.records.operations import Operation
     from accel_advisor.source.document import Document
 
 _NEEDS_DIGITS = (
@@ -31,6 +32,11 @@ _NEEDS_DIGITS = (
     ),
 )
 """What knows no half precision, raises under autocast, or kernels that are compiled for float32 alone."""
+_TRANSFORMS = (*calls("torch.stft", "torch.istft"), *methods("Tensor", "stft", "istft"))
+"""Fourier transforms take no bfloat16, and autocast casts nothing for them on CUDA: it has no kernel for them."""
+_OF_MODULES = calls(
+    *(f"torchaudio.transforms.{name}" for name in ("Spectrogram", "InverseSpectrogram", "MelSpectrogram", "MFCC"))
+)
 _KNOWN = ("torch", "numpy", "math", "typing", "functools", "itertools", "warnings", "einops")
 _CASTS = (AnyCall("custom_fwd"), AnyCall("amp_custom_fwd"))
 _PRODUCTS = frozenset({"matmul", "bmm", "mm", "einsum"})
@@ -39,12 +45,15 @@ _NEAREST = frozenset({"topk", "sort", "argsort", "min", "argmin", "kthvalue"})
 
 def needing_float32(facts: Facts) -> Iterator[tuple[Document, cst.CSTNode]]:
     """What of a program autocast would break: calls of kernels that know float32 only, distances that are differences
-    of large products, by which the nearest of points are taken, and decompositions of matrices; the first of each kind
-    in each document."""
+    of large products, by which the nearest of points are taken, decompositions of matrices, and Fourier transforms in
+    modules; the first of each kind in each document."""
     for each in facts.program:
         decomposes = each.operations_of(*_NEEDS_DIGITS)
         if decomposes:
             yield each.document, decomposes[0].node
+        transforms = [one for one in each.operations_of(*_TRANSFORMS, *_OF_MODULES) if _is_in_a_module(one)]
+        if transforms:
+            yield each.document, transforms[0].node
     documents = [one.document for one in facts.program]
     casts = facts.does(*_CASTS)
     for document in documents:
@@ -54,6 +63,15 @@ def needing_float32(facts: Facts) -> Iterator[tuple[Document, cst.CSTNode]]:
         distances = _measured_by_products(document)
         if distances is not None:
             yield document, distances
+
+
+def _is_in_a_module(operation: Operation) -> bool:
+    """Whether an operation stands in a class that has a forward pass, which a data set has not."""
+    classes = descendants(operation.document.tree, cst.ClassDef)
+    return any(
+        "forward" in methods and any(one is operation.function for one in methods.values())
+        for methods in map(methods_of, classes)
+    )
 
 
 def _kernel(document: Document) -> cst.ClassDef | None:
