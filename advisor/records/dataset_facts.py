@@ -91,6 +91,11 @@ class DatasetFacts:
         return Given(self.value)
 
     @property
+    def decodes(self) -> bool:
+        """Whether a picture, a recording or a video is decoded for each sample."""
+        return self.cost == "costly" and "decodes" in self.reason
+
+    @property
     def may_stream(self) -> bool:
         """Whether it is a stream, or made by a library of which the tables do not say that it is none."""
         known = ("torch.", "torchvision.", "numpy.", "range", "list", "tuple")

@@ -1,4 +1,4 @@
-"""Costly samples that a single worker prepares."""
+"""Costly samples that one worker prepares, or two."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.loaders.wanting_workers import loaders_with_one_worker
+from accel_advisor.records.queries.loaders.wanting_workers import loaders_with_few_workers
 from accel_advisor.rule import Rule
 
 
 class OneWorker(Rule):
-    """A single worker prepares batches whose samples are read or decoded one by one.
+    """One worker, or two, prepare batches whose samples are read or decoded one by one.
 
     What it does
         Finds DataLoaders with `num_workers=1`, be it written there or the default of an option, from which a model on a
-        GPU learns or on which it is evaluated, and whose data set reads or decodes a file for each sample.
+        GPU learns or on which it is evaluated, and whose data set reads or decodes a file for each sample; and with
+        `num_workers=2`, where files are decoded and batches have 16 samples or more. It names the option for the number
+        of workers that the program has and such a loader ignores.
 
     Why it costs time
         One process prepares all samples of a batch, one after the other. With a batch of 128 pictures of 10 ms each
@@ -62,13 +64,16 @@ class OneWorker(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        for loader in loaders_with_one_worker(facts):
-            dataset = loader.dataset
+        for one in loaders_with_few_workers(facts):
+            dataset = one.loader.dataset
             reason = dataset.reason if dataset is not None else ""
-            option = loader.given("num_workers").decided_by
-            decided = f" (decided by `{option}`)" if option else ""
+            decided = f" (decided by `{one.decided_by}`)" if one.decided_by else ""
+            workers = "one worker" if one.workers == 1 else "two workers"
+            prepares = "prepares all samples of a batch one after the other"
+            prepares = prepares if one.workers == 1 else "prepare each a whole batch, one sample after the other"
+            remedy = f"give it the number of `{one.unused}`, which it ignores" if one.unused else "give it more"
             message = (
-                f"`{loader.label}` has one worker{decided}, which prepares all samples of a batch one after the "
-                f"other: {reason}; give it more (`accel-advisor tune` finds the number)"
+                f"`{one.loader.label}` has {workers}{decided}, which {prepares}: {reason}; {remedy} "
+                f"(`accel-advisor tune` finds the number)"
             )
-            yield self.finding(facts, loader.node, message)
+            yield self.finding(facts, one.loader.node, message, group="few workers")

@@ -22,8 +22,36 @@ for x, y in loader:
     model(x.cuda()).sum().backward()
 """
 SOURCE = IMPORTS + PROGRAM
+TWO = SOURCE.replace("workers=1", "workers=2")
+FILES = """from PIL import Image
+class Photos(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        return torch.load(self.paths[index])
+data = Photos(["a.png"])
+"""
 PAIRS = {
-    "two workers": Pair(SOURCE.replace("workers=1", "workers=2"), "workers=2", "workers=1"),
+    "three workers": Pair(SOURCE.replace("workers=1", "workers=3"), "workers=3", "workers=2"),
+    "two for few samples": Pair(TWO.replace("=64", "=15"), "=15", "=16"),
+    "two for an evaluation of few samples": Pair(
+        TWO.replace("=64", "=4").replace(".sum().backward()", ""), "=4", "=16"
+    ),
+    "two for samples that are not decoded": Pair(
+        TWO.replace('data = ImageFolder("photos")', FILES),
+        "torch.load(self.paths[index])",
+        "Image.open(self.paths[index])",
+    ),
+    "two that an option may change": Pair(
+        TWO.replace("num_workers=2", "num_workers=args.workers").replace("default=1", "default=2"),
+        "num_workers=args.workers",
+        "num_workers=2",
+    ),
+    "a comment explains the two": Pair(
+        TWO.replace("workers=2)", "workers=2)  # more processes crash here"), "  # more processes crash here"
+    ),
     "another default": Pair(
         SOURCE.replace("workers=1", "workers=args.workers").replace("default=1", "default=4"), "default=4", "default=1"
     ),
@@ -71,3 +99,17 @@ def test_reported_of_evaluations_of_any_batch(tmp_path: Path) -> None:
 def test_names_the_option_that_decides(tmp_path: Path) -> None:
     (found,) = findings_of("ACC125", SOURCE.replace("workers=1", "workers=args.workers"), tmp_path)
     assert "one worker (decided by `--workers`)" in found.message
+
+
+def test_two_workers_for_pictures(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC125", TWO, tmp_path)
+    assert "`loader` has two workers, which prepare each a whole batch" in found.message
+
+
+@pytest.mark.parametrize(
+    ("option", "ignored"), [("--workers", True), ("--num_workers", True), ("--epochs", False), ("--co-workers", False)]
+)
+def test_names_the_option_that_a_loader_ignores(option: str, ignored: bool, tmp_path: Path) -> None:
+    for source in (SOURCE, TWO):
+        (found,) = findings_of("ACC125", source.replace("--workers", option), tmp_path)
+        assert (f"the number of `{option}`, which it ignores" in found.message) == ignored

@@ -111,17 +111,20 @@ def _is_dropped(call: cst.Call, function: cst.FunctionDef) -> bool:
         if any(item.item is call for item in with_.items):
             return True
     names: set[str] = set()
-    for one in descendants(function.body, cst.Assign, cst.AnnAssign, cst.Return, but=_INSIDE):
-        if one.value is None or not any(each is call for each in descendants(one.value, cst.Call)):
-            continue
-        if isinstance(one, cst.Return):
-            return _is_read_from(one.value, call)
-        targets = [each.target for each in one.targets] if isinstance(one, cst.Assign) else [one.target]
-        if not all(isinstance(each, cst.Name) for each in targets):
-            return False
-        names |= {each.value for each in targets if isinstance(each, cst.Name)} if one.value is call else set()
-        return not any(_keeps(each, names) for each in descendants(function.body, *_KEEPING, but=_INSIDE))
+    for returned in descendants(function.body, cst.Return, but=_INSIDE):
+        if returned.value is not None and _holds(returned.value, call):
+            return _is_read_from(returned.value, call)
+    for one in descendants(function.body, cst.Assign, but=_INSIDE):
+        if _holds(one.value, call):
+            if not all(isinstance(each.target, cst.Name) for each in one.targets):
+                return False
+            names |= {dotted(each.target) for each in one.targets} if one.value is call else set()
+            return not any(_keeps(each, names) for each in descendants(function.body, *_KEEPING, but=_INSIDE))
     return False
+
+
+def _holds(value: cst.BaseExpression, call: cst.Call) -> bool:
+    return any(one is call for one in descendants(value, cst.Call))
 
 
 _KEEPING: tuple[type[cst.CSTNode], ...] = (cst.Return, cst.Assign, cst.Call, cst.Global, cst.Yield)
@@ -191,8 +194,10 @@ def _bound_in(function: cst.FunctionDef) -> dict[str, cst.BaseExpression | None]
         targets: list[cst.CSTNode]
         if isinstance(one, cst.With):
             targets = [item.asname.name for item in one.items if item.asname is not None]
-        else:
-            targets = [each.target for each in one.targets] if isinstance(one, cst.Assign) else [one.target]
+        elif isinstance(one, cst.Assign):
+            targets = [each.target for each in one.targets]
+        elif isinstance(one, (cst.For, cst.CompFor, cst.AugAssign)):
+            targets = [one.target]
         for target in targets:
             single = isinstance(one, cst.Assign) and not isinstance(target, (cst.Tuple, cst.List))
             for each in descendants(target, cst.Name, cst.Attribute):

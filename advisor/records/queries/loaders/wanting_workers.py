@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, Call, calls
 from accel_advisor.records.queries.loaders.start_method import loop_that_workers_run, start_methods
+from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, LoaderCall
@@ -17,6 +21,9 @@ FALLBACK = 4
 """Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
 FEW = 8
 """Samples of a batch that one worker may well have ready in time."""
+
+_WORKERS = re.compile(r"--(?:num|n|nb|loader|data|dataloader)?[-_]?(?:loader|data)?[-_]?workers", re.IGNORECASE)
+"""Options that say how many workers a loader has."""
 
 _POOLS = (AnyCall("Pool"), Call("joblib.Parallel"))
 """What runs functions in processes that may have no children of their own, of whatever context it is a method."""
@@ -29,6 +36,22 @@ _MATTERS = re.compile(
 )
 _TO_TOOLS = re.compile(r"(?:noqa|type|pylint|mypy|pyright|ruff|fmt|isort|nosec|pragma)\b\s*(?:[:=]|$)", re.IGNORECASE)
 _CODE = (ast.Call, ast.Assign, ast.Attribute, ast.Constant, ast.keyword, ast.Import, ast.ImportFrom, ast.Return)
+
+
+@dataclass(frozen=True, slots=True)
+class FewWorkers:
+    """A loader with one worker or two.
+
+    Attributes:
+        workers: how many.
+        decided_by: the option that decides it; empty where none does.
+        unused: the option that the program has for it, and does not give to the loader; empty where it has none.
+    """
+
+    loader: LoaderCall
+    workers: int
+    decided_by: str
+    unused: str
 
 
 def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
@@ -48,10 +71,10 @@ def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
             yield loader
 
 
-def loaders_with_one_worker(facts: Facts) -> Iterator[LoaderCall]:
+def loaders_with_few_workers(facts: Facts) -> Iterator[FewWorkers]:
     """The loaders of a document from which a model learns, or on whose batches it is evaluated, and whose batches one
-    worker, as the program says or an option does unless it is given, makes of samples that are read or decoded; of
-    several with one option the first."""
+    worker, as the program says or an option does unless it is given, makes of samples that are read or decoded, or two,
+    as the program says, of samples that are decoded; of several with one option the first."""
     options: set[str] = set()
     for loader in facts.loaders:
         given, batch, dataset = loader.given("num_workers"), loader.given("batch_size").default, loader.dataset
@@ -60,12 +83,26 @@ def loaders_with_one_worker(facts: Facts) -> Iterator[LoaderCall]:
         if not loader.constructor.advises or dataset is None or dataset.cost != "costly" or not works:
             continue
         one = loader.gives("num_workers", 1) or given.default.is_literal(1)
-        small = trains and (batch.absent or (isinstance(batch.literal, int) and batch.literal < FEW))
-        if not one or small or _is_deliberate(loader) or given.decided_by in options:
+        two = loader.gives("num_workers", 2) and dataset.decodes
+        least = FEW if one else 2 * FEW
+        small = (trains or two) and (batch.absent or (isinstance(batch.literal, int) and batch.literal < least))
+        if not (one or two) or small or _is_deliberate(loader) or given.decided_by in options:
             continue
         if loader.feeds_gpu and _works_in_workers(facts, loader):
             options |= {given.decided_by} - {""}
-            yield loader
+            yield FewWorkers(loader, 1 if one else 2, given.decided_by, "" if given.configured else _option(facts))
+
+
+def _option(facts: Facts) -> str:
+    """The option of the command line by which a program lets its user choose a number of workers."""
+    for document in (one.document for one in facts.program if "add_argument" in one.document.text):
+        for call in descendants(document.tree, cst.Call):
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value == "add_argument":
+                names = [str(arg.value.raw_value) for arg in call.args if isinstance(arg.value, cst.SimpleString)]
+                found = [name for name in names if _WORKERS.fullmatch(name)]
+                if found:
+                    return found[0]
+    return ""
 
 
 def _works_in_workers(facts: Facts, loader: LoaderCall) -> bool:
