@@ -97,6 +97,14 @@ PAIRS = {
         "if index in self.cache",
         "if index == 3",
     ),
+    "the branch for what is not kept yet": Pair(
+        SOURCE.replace(
+            "return self.read(self",
+            "if index in self.files:\n            return 1\n        else:\n            return self.read(self",
+        ),
+        "if index in self.files",
+        "if self.keep and index in self.files",
+    ),
     "a cache keeps what a function returns": Pair(
         SOURCE.replace("    def read", "    @functools.lru_cache\n    def read"), "    @functools.lru_cache\n"
     ),

@@ -88,9 +88,13 @@ def _is_for_a_sample(context: OperationContext) -> bool:
 
 
 def _asks_what_is_kept(condition: Condition) -> bool:
-    """Whether a condition asks what an object keeps: ``self.file is None``, ``index not in self.cache``."""
+    """Whether a condition asks what an object keeps: ``self.file is None``, ``index not in self.cache``; behind a flag
+    (``if self.in_memory and index in self.samples:``), the other branch is for those who keep nothing."""
     test = condition.test
     if test is None:
+        return False
+    joined = isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And)
+    if isinstance(test, cst.BooleanOperation) and joined and condition.branch and self_attribute(test.left) is not None:
         return False
     if any("cache" in name.lower() for name in names_read_in(test)) or dotted(getattr(test, "func", None)) == "hasattr":
         return True
@@ -132,8 +136,8 @@ _KEEPING: tuple[type[cst.CSTNode], ...] = (cst.Return, cst.Assign, cst.Call, cst
 
 def _is_read_from(value: cst.BaseExpression, call: cst.Call) -> bool:
     """Whether an expression takes something out of what a call opens, and does not hold the file itself."""
-    readers = (one.value for one in descendants(value, cst.Subscript, cst.Attribute))
-    return any(one is call for one in readers)
+    items = any(one.value is call for one in descendants(value, cst.Subscript))
+    return items or any(one.value is call for one in descendants(value, cst.Attribute))
 
 
 def _keeps(node: cst.CSTNode, names: set[str]) -> bool:

@@ -1,0 +1,129 @@
+"""ACC129 evaluation-set-as-training, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check_one, check_pair, findings_of
+from ..programs import IMPORTS
+
+SOURCE = (
+    IMPORTS
+    + """
+from torchvision.datasets import ImageFolder
+from torchvision.utils import save_image
+data = ImageFolder("photos")
+val_loader = DataLoader(data, batch_size=32, shuffle=True, drop_last=True)
+other = DataLoader(data, batch_size=32)
+model = nn.Linear(8, 2).cuda()
+def validate(loader):
+    correct = 0
+    with torch.no_grad():
+        for x, y in loader:
+            found = model(x.cuda()).argmax(1).cpu()
+            correct += (found == y).sum()
+    return correct
+validate(val_loader)
+"""
+)
+SHUFFLED = SOURCE.replace(", drop_last=True", "")
+DROPPED = SOURCE.replace(", shuffle=True", "")
+PAIRS = {
+    "neither": Pair(SHUFFLED.replace("shuffle=True", "shuffle=False"), "shuffle=False", "shuffle=True"),
+    "samples in memory may come in any order": Pair(
+        SHUFFLED.replace('ImageFolder("photos")', "TensorDataset(torch.zeros(65, 8), torch.zeros(65))"),
+        "TensorDataset(torch.zeros(65, 8), torch.zeros(65))",
+        'ImageFolder("photos")',
+    ),
+    "an option decides": Pair(
+        SHUFFLED.replace("shuffle=True", "shuffle=conf.shuffle").replace("import save", "import conf, save"),
+        "shuffle=conf.shuffle",
+        "shuffle=True",
+    ),
+    "a training takes it, too": Pair(
+        SOURCE + "for x, y in val_loader:\n    model(x.cuda()).sum().backward()\n",
+        "x, y in val_loader",
+        "x, y in other",
+    ),
+    "the loop learns": Pair(
+        SOURCE.replace("correct += ", "model(x.cuda()).sum().backward()\n            correct += "),
+        "model(x.cuda()).sum().backward()",
+        "model(x.cuda()).sum()",
+    ),
+    "some batches only": Pair(
+        SOURCE.replace("correct += ", "if len(y) == 3: break\n            correct += "), "break", "pass"
+    ),
+    "another loop takes the first batches": Pair(
+        SOURCE + "for x, y in val_loader:\n    model.eval()(x.cuda())\n    break\n", "    break\n"
+    ),
+    "a batch that is looked at": Pair(
+        SOURCE + "x, y = next(iter(val_loader))\nprint(x.shape)\n", "next(iter(val_loader))", "next(iter(other))"
+    ),
+    "pictures are shown": Pair(
+        SHUFFLED.replace("correct += ", "save_image(x, 'x.png')\n            correct += "), "save_image", "print"
+    ),
+    "no model": Pair(
+        SOURCE.replace("model(x.cuda()).argmax(1).cpu()", "x.argmax(1)"), "x.argmax(1)", "model(x).argmax(1)"
+    ),
+    "nothing says that it evaluates": Pair(
+        SOURCE.replace("validate", "go").replace("val_loader", "batches"), "go(", "test("
+    ),
+    "single samples are never left out": Pair(DROPPED.replace("=32", "=1"), "=1", "=32"),
+    "nothing remains for the last batch": Pair(
+        DROPPED.replace('ImageFolder("photos")', "TensorDataset(torch.zeros(64, 8), torch.zeros(64))"),
+        "torch.zeros(64, 8), torch.zeros(64)",
+        "torch.zeros(65, 8), torch.zeros(65)",
+    ),
+    "batches of one size": Pair(
+        DROPPED.replace("found = m", "state = torch.zeros(batch_size, 8)\n            found = m"),
+        "batch_size, 8",
+        "7, 8",
+    ),
+    "the loader of a training": Pair(
+        "import lightning as L\n"
+        + SOURCE.partition("val_loader =")[0]
+        + "class Data(L.LightningDataModule):\n    def train_dataloader(self):\n"
+        "        return DataLoader(data, batch_size=32, shuffle=True, drop_last=True)\n",
+        "train_dataloader",
+        "val_dataloader",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC129", PAIRS[case], tmp_path)
+
+
+def test_reported_at_the_loader(tmp_path: Path) -> None:
+    marked = SOURCE.replace("drop_last=True)", "drop_last=True)  # -> info none")
+    (found,) = check_one("ACC129", marked, tmp_path)
+    (related,) = found.related
+    assert SOURCE.splitlines()[related.span.start.row - 1].strip() == "for x, y in loader:"
+
+
+@pytest.mark.parametrize(
+    ("source", "flags", "costs"),
+    [
+        (
+            SOURCE,
+            "`shuffle=True` and `drop_last=True`",
+            "random order for nothing and never evaluates those of the last",
+        ),
+        (SHUFFLED, "`shuffle=True`,", "reads its samples in random order for nothing; leave it"),
+        (DROPPED, "`drop_last=True`,", "never evaluates those of the last batch; leave it"),
+    ],
+)
+def test_says_which_flags(source: str, flags: str, costs: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC129", source, tmp_path)
+    assert flags in found.message
+    assert costs in found.message
+
+
+def test_one_of_the_flags_may_have_a_reason(tmp_path: Path) -> None:
+    shown = SOURCE.replace("correct += ", "save_image(x, 'x.png')\n            correct += ")
+    sized = SOURCE.replace("found = m", "state = torch.zeros(batch_size, 8)\n            found = m")
+    assert "`drop_last=True`, although" in findings_of("ACC129", shown, tmp_path)[0].message
+    assert "`shuffle=True`, although" in findings_of("ACC129", sized, tmp_path)[0].message
