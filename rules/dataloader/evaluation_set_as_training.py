@@ -15,13 +15,13 @@ class EvaluationSetAsTraining(Rule):
 
     What it does
         Finds DataLoaders with `shuffle=True` or `drop_last=True` on whose batches a model is evaluated, in whole
-        passes, and from which nothing learns; with `shuffle=True` alone where samples are read from files.
+        passes, and from which nothing learns; with `shuffle=True` alone where one file holds the samples.
 
     Why it costs time
-        In random order, samples come from all over the disk, where files read one after the other would be in its
-        cache, and what is near in the data set, such as the captions of one picture, is far apart. Results cannot be
-        compared sample by sample. With `drop_last=True`, the samples of the last batch are never evaluated: together
-        with `shuffle=True` others each time, so that the metric changes although the model does not.
+        Samples of one large file, as of HDF5, are read at random places of it, so that neither its chunks nor what
+        the system reads ahead serve the next ones, and what is near in the data set, such as the captions of a picture,
+        is far apart. With `drop_last=True`, the samples of the last batch are never evaluated: together with
+        `shuffle=True` others each time, so that the metric changes although the model does not.
 
     Example
         import torch
@@ -52,8 +52,9 @@ class EvaluationSetAsTraining(Rule):
                 correct += (model(x).argmax(1) == y).sum()
 
     When to ignore it
-        Where a model needs batches of one size. The rule is silent where a training takes batches of the same loader,
-        where a pass may end early, and where samples are shown or generated.
+        Where a model needs batches of one size, or a part of the samples is evaluated in random order on purpose. The
+        rule is silent where a training takes batches of the same loader, where a pass may end early, and where samples
+        are shown.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader

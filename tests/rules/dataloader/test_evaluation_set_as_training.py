@@ -12,9 +12,18 @@ from ..programs import IMPORTS
 SOURCE = (
     IMPORTS
     + """
-from torchvision.datasets import ImageFolder
+import h5py
 from torchvision.utils import save_image
-data = ImageFolder("photos")
+class Features(Dataset):
+    def __init__(self, path):
+        self.path, self.file = path, None
+    def __len__(self):
+        return 1000
+    def __getitem__(self, index):
+        if self.file is None:
+            self.file = h5py.File(self.path, "r")
+        return self.file["features"][index], self.file["labels"][index]
+data = Features("features.h5")
 val_loader = DataLoader(data, batch_size=32, shuffle=True, drop_last=True)
 other = DataLoader(data, batch_size=32)
 model = nn.Linear(8, 2).cuda()
@@ -32,10 +41,13 @@ SHUFFLED = SOURCE.replace(", drop_last=True", "")
 DROPPED = SOURCE.replace(", shuffle=True", "")
 PAIRS = {
     "neither": Pair(SHUFFLED.replace("shuffle=True", "shuffle=False"), "shuffle=False", "shuffle=True"),
+    "a file for each sample": Pair(
+        SHUFFLED.replace("h5py.File", "torch.load").replace(', "r")', ")"), "torch.load", "h5py.File"
+    ),
     "samples in memory may come in any order": Pair(
-        SHUFFLED.replace('ImageFolder("photos")', "TensorDataset(torch.zeros(65, 8), torch.zeros(65))"),
+        SHUFFLED.replace('Features("features.h5")', "TensorDataset(torch.zeros(65, 8), torch.zeros(65))"),
         "TensorDataset(torch.zeros(65, 8), torch.zeros(65))",
-        'ImageFolder("photos")',
+        'Features("features.h5")',
     ),
     "an option decides": Pair(
         SHUFFLED.replace("shuffle=True", "shuffle=conf.shuffle").replace("import save", "import conf, save"),
@@ -72,7 +84,7 @@ PAIRS = {
     ),
     "single samples are never left out": Pair(DROPPED.replace("=32", "=1"), "=1", "=32"),
     "nothing remains for the last batch": Pair(
-        DROPPED.replace('ImageFolder("photos")', "TensorDataset(torch.zeros(64, 8), torch.zeros(64))"),
+        DROPPED.replace('Features("features.h5")', "TensorDataset(torch.zeros(64, 8), torch.zeros(64))"),
         "torch.zeros(64, 8), torch.zeros(64)",
         "torch.zeros(65, 8), torch.zeros(65)",
     ),

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import Act
+from accel_advisor.records.actions import Act, calls
+from accel_advisor.records.queries.loaders.reopened_files import OPENS
 from accel_advisor.syntax.shapes import names_read_in, words_of
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.values.values import Instance, options_of
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, LoaderCall, Loop
@@ -45,7 +47,7 @@ class TrainingFlags:
 
 def evaluations_with_training_flags(facts: Facts) -> Iterator[TrainingFlags]:
     """The loaders of a document on whose batches a model is evaluated in whole passes, and nothing else is done, that
-    shuffle what is in files, or drop the last batch."""
+    shuffle what is in one file, or drop the last batch."""
     for loader in facts.loaders:
         shuffles, drops = loader.gives("shuffle", True), loader.gives("drop_last", True) and _loses_some(loader)
         if not (shuffles or drops) or not loader.constructor.advises or loader.trains or loader.renewed:
@@ -57,7 +59,7 @@ def evaluations_with_training_flags(facts: Facts) -> Iterator[TrainingFlags]:
             continue
         shuffles = shuffles and not any(_reads(loop, _SHOWS) for loop in loops)
         drops = drops and not any(_reads(loop, _SIZED) for loop in loops)
-        shuffles = shuffles and (drops or _is_in_files(loader))
+        shuffles = shuffles and (drops or _is_in_one_file(facts, loader))
         if shuffles or drops:
             yield TrainingFlags(loader, loops, shuffles, drops)
 
@@ -74,10 +76,15 @@ def _loses_some(loader: LoaderCall) -> bool:
     return not size.absent and not size.is_literal(1) and loader.last_batch != 0
 
 
-def _is_in_files(loader: LoaderCall) -> bool:
-    """Whether samples are read from files, for which their order matters."""
-    dataset = loader.dataset
-    return dataset is not None and (dataset.cost == "costly" or any(one.kind == "handle" for one in dataset.vetoes))
+def _is_in_one_file(facts: Facts, loader: LoaderCall) -> bool:
+    """Whether the class of a data set opens a file that holds many samples, for which their order matters."""
+    known = loader.dataset.value if loader.dataset is not None else None
+    classes = [
+        cls for one in (options_of(known) if known else ()) if isinstance(one, Instance) for cls in one.cls.lineage()
+    ]
+    opened = [one.node for one in facts.program.operations_of(*calls(*OPENS))]
+    made = (call for cls in classes for call in descendants(cls.node, cst.Call)) if opened else ()
+    return any(call is one for call in made for one in opened)
 
 
 def _evaluating(facts: Facts, loader: LoaderCall) -> tuple[Loop, ...]:
