@@ -37,6 +37,15 @@ OPENED = """        file = h5py.File(path, "r")
         return torch.from_numpy(file["pictures"][index])
 """
 TAKEN = '        return h5py.File(path, "r")["pictures"][index]\n'
+OPENED_ONCE = SOURCE.replace(
+    READ, "        if self.file is None:\n            self.file = self.load(path)\n        return self.file[index]\n"
+).replace(
+    "    def __len__",
+    """    def load(self, path):
+        with h5py.File(path, "r") as file:
+            return file["x"][()]
+    def __len__""",
+)
 PAIRS = {
     "a file for each sample": Pair(
         SOURCE.replace("self.read(self.path", "self.read(self.files[index]"), "self.files[index]", "self.path"
@@ -79,16 +88,14 @@ PAIRS = {
         ),
         "        self.files.setdefault(0, file)\n",
     ),
-    "it is opened once": Pair(
-        SOURCE.replace(
-            READ,
-            "        if self.file is None:\n            self.file = self.load(path)\n        return self.file[index]\n",
-        ).replace(
-            "    def __len__",
-            '    def load(self, path):\n        with h5py.File(path, "r") as file:\n            return file["x"][()]\n    def __len__',
-        ),
-        "if self.file is None",
-        "if len(self.files) == 0",
+    "it is opened once": Pair(OPENED_ONCE, "if self.file is None", "if len(self.files) == 0"),
+    "it is opened once, as a truth says": Pair(
+        OPENED_ONCE.replace("if self.file is None", "if not self.file"), "if not self.file", "if not self.files[0]"
+    ),
+    "it is opened once, as an attribute says that is there": Pair(
+        OPENED_ONCE.replace("if self.file is None", 'if not hasattr(self, "kept")'),
+        'if not hasattr(self, "kept")',
+        'if not print(self, "kept")',
     ),
     "what was read is kept": Pair(
         SOURCE.replace(
@@ -111,6 +118,7 @@ PAIRS = {
     "the open file is returned": Pair(
         SOURCE.replace(READ, TAKEN.replace('["pictures"][index]', "")), '"r")\n', '"r")["pictures"][index]\n'
     ),
+    "opened as an option says": Pair(SOURCE.replace('"r"', "self.mode"), "self.mode", '"r"'),
     "written": Pair(SOURCE.replace('"r"', '"r+"'), '"r+"', '"r"'),
     "opened where the data set is made": Pair(
         SOURCE.replace(

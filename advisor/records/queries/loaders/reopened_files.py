@@ -61,11 +61,7 @@ def reopened_files(facts: Facts) -> Iterator[ReopenedFile]:
         node, function = operation.node, operation.function
         if not isinstance(node, cst.Call) or not isinstance(function, cst.FunctionDef) or not _reads(operation):
             continue
-        if (
-            not any(map(_is_for_a_sample, operation.contexts))
-            or _is_cached(function)
-            or not _is_dropped(node, function)
-        ):
+        if not any(map(_is_for_a_sample, operation.contexts)) or _is_kept(node, function):
             continue
         path = next((arg.value for arg in node.args if (arg.keyword.value if arg.keyword else "") in _PATHS), None)
         if path is not None and _stays(facts, path, function):
@@ -96,7 +92,7 @@ def _asks_what_is_kept(condition: Condition) -> bool:
     joined = isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And)
     if isinstance(test, cst.BooleanOperation) and joined and condition.branch and self_attribute(test.left) is not None:
         return False
-    if any("cache" in name.lower() for name in names_read_in(test)) or dotted(getattr(test, "func", None)) == "hasattr":
+    if any("cache" in name.lower() or name == "hasattr" for name in names_read_in(test)):
         return True
     compared = [one.operator for each in descendants(test, cst.Comparison) for one in each.comparisons]
     negated = isinstance(test, cst.UnaryOperation) and self_attribute(test.expression) is not None
@@ -104,9 +100,10 @@ def _asks_what_is_kept(condition: Condition) -> bool:
     return asked and (any(isinstance(one, _ASKS) for one in compared) or (negated and not condition.exits))
 
 
-def _is_cached(function: cst.FunctionDef) -> bool:
-    """Whether a decorator keeps what a function returns."""
-    return any("cache" in name.lower() for one in function.decorators for name in names_read_in(one.decorator))
+def _is_kept(call: cst.Call, function: cst.FunctionDef) -> bool:
+    """Whether a decorator keeps what a function returns, or the function keeps the open file."""
+    cached = any("cache" in name.lower() for one in function.decorators for name in names_read_in(one.decorator))
+    return cached or not _is_dropped(call, function)
 
 
 def _is_dropped(call: cst.Call, function: cst.FunctionDef) -> bool:
