@@ -36,6 +36,11 @@ data = Photos(["a.png"])
 PAIRS = {
     "three workers": Pair(SOURCE.replace("workers=1", "workers=3"), "workers=3", "workers=2"),
     "two for few samples": Pair(TWO.replace("=64", "=15"), "=15", "=16"),
+    "two, and arguments that are not known": Pair(
+        TWO.replace("batch_size=64", "**conf.loader").replace("import argparse", "import argparse, conf"),
+        "**conf.loader",
+        "batch_size=conf.size",
+    ),
     "two for an evaluation of few samples": Pair(
         TWO.replace("=64", "=4").replace(".sum().backward()", ""), "=4", "=16"
     ),

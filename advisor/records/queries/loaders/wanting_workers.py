@@ -83,8 +83,8 @@ def loaders_with_few_workers(facts: Facts) -> Iterator[FewWorkers]:
         if not loader.constructor.advises or dataset is None or dataset.cost != "costly" or not works:
             continue
         one = loader.gives("num_workers", 1) or given.default.is_literal(1)
-        two = loader.gives("num_workers", 2) and dataset.decodes
-        least = FEW if one else 2 * FEW
+        two = loader.gives("num_workers", 2) and dataset.decodes and not any(each.open for each in loader.contexts)
+        least = 2 * FEW if two else FEW
         small = (trains or two) and (batch.absent or (isinstance(batch.literal, int) and batch.literal < least))
         if not (one or two) or small or _is_deliberate(loader) or given.decided_by in options:
             continue
