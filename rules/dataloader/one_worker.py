@@ -48,9 +48,10 @@ class OneWorker(Rule):
             model(x.cuda(non_blocking=True)).sum().backward()
 
     When to ignore it
-        On a machine with one core to spare, or where a step takes longer than its batch. The rule is silent about
-        trainings on batches of a few samples, loaders for no model, and where a comment explains the number, or more
-        workers would break something.
+        On a machine with one core to spare, or where a step takes longer than its batch. The rule is silent
+        about two workers beside `persistent_workers` or `prefetch_factor`, which speak of a number that was
+        measured. It is silent about trainings on batches of a few samples, loaders for no model, and where a
+        comment explains the number, or more workers would break something.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#single-and-multi-process-data-loading

@@ -184,7 +184,7 @@ from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
 
 model = torch.nn.Linear(8, 2).cuda()
-loader = DataLoader(ImageFolder("photos"), batch_size=16, num_workers=2)
+loader = DataLoader(ImageFolder("photos"), batch_size=16, num_workers=4)
 right = 0
 for x, y in loader:
     x = x.cuda()

@@ -35,6 +35,9 @@ data = Photos(["a.png"])
 """
 PAIRS = {
     "three workers": Pair(SOURCE.replace("workers=1", "workers=3"), "workers=3", "workers=2"),
+    "two that a trial has found": Pair(
+        TWO.replace("num_workers=2", "num_workers=2, persistent_workers=True"), ", persistent_workers=True"
+    ),
     "two for few samples": Pair(TWO.replace("=64", "=15"), "=15", "=16"),
     "two, and arguments that are not known": Pair(
         TWO.replace("batch_size=64", "**conf.loader").replace("import argparse", "import argparse, conf"),

@@ -22,6 +22,8 @@ FALLBACK = 4
 FEW = 8
 """Samples of a batch that one worker may well have ready in time."""
 
+_TUNED = ("persistent_workers", "prefetch_factor")
+"""What stands beside a number of workers that was measured: a machine may have no cores for more."""
 _WORKERS = re.compile(r"--(?:num|n|nb|loader|data|dataloader)?[-_]?(?:loader|data)?[-_]?workers", re.IGNORECASE)
 """Options that say how many workers a loader has."""
 
@@ -84,6 +86,7 @@ def loaders_with_few_workers(facts: Facts) -> Iterator[FewWorkers]:
             continue
         one = loader.gives("num_workers", 1) or given.default.is_literal(1)
         two = loader.gives("num_workers", 2) and dataset.decodes and not any(each.open for each in loader.contexts)
+        two = two and not any(not loader.given(name).absent for name in _TUNED)
         least = 2 * FEW if two else FEW
         small = (trains or two) and (batch.absent or (isinstance(batch.literal, int) and batch.literal < least))
         if not (one or two) or small or _is_deliberate(loader) or given.decided_by in options:
