@@ -1,0 +1,473 @@
+"""Steps of a training with a habit and without it, on models that stay on the device, with nothing to load."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+Step = Callable[[], object]
+
+
+def nothing() -> None:
+    """Needs no preparation."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A step, and what it is compared with.
+
+    Attributes:
+        name: within its group.
+        step: one step; it may return before the device is done.
+        code: the rule that speaks of the habit; empty for steps that are only compared with.
+        words: the habit, as a table says it.
+        against: the name of the step without the habit.
+        prepare: settings of the whole process, made before each of its blocks.
+    """
+
+    name: str
+    step: Step
+    code: str = ""
+    words: str = ""
+    against: str = ""
+    prepare: Callable[[], None] = nothing
+
+
+@dataclass(frozen=True)
+class Group:
+    """Steps that are measured in turns.
+
+    Attributes:
+        name: of the group.
+        about: what a step does, in words.
+        build: makes the steps; nothing of it is on the device before.
+        block: the least number of seconds of a block.
+    """
+
+    name: str
+    about: str
+    build: Callable[[], list[Variant]]
+    block: float = 0.12
+
+
+def groups(device: torch.device, *, quick: bool) -> list[Group]:
+    """All groups; ``quick`` ones are small enough for two cores without a GPU."""
+    make = Maker(device, quick)
+    found = [
+        Group(
+            f"waits, {length} ms",
+            f"12 linear layers of 1,024, as many rows as make a step of about {length} ms",
+            partial(make.waits, length / 1000),
+            block=0.4 if length > 50 else 0.25 if length > 10 else 0.1,
+        )
+        for length in ((2,) if quick else (1, 5, 20, 100))
+    ]
+    return [
+        *found,
+        Group("made on the host", "6 linear layers of 1,024, 4,096 rows", make.made_on_host),
+        Group("small weights", "100 linear layers of 64, 64 rows, AdamW", partial(make.weights, 100, 64, 64)),
+        Group("large weights", "24 linear layers of 2,048, 512 rows, AdamW", partial(make.weights, 24, 2048, 512)),
+        Group("products", "transformer encoder, 4 layers of 512, 32 texts of 256 words", make.products),
+        Group("convolutions", "ResNet-18, 64 images of 224 x 224", make.convolutions),
+        Group("evaluation", "ResNet-18, 64 images of 224 x 224, forward only", make.evaluation),
+        Group("attention", "16 sequences of 1,024, 8 heads of 64, bfloat16, forward and backward", make.attention),
+    ]
+
+
+def _spin(seconds: float) -> None:
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
+
+
+class Maker:
+    """Makes the steps of each group on one device."""
+
+    def __init__(self, device: torch.device, quick: bool) -> None:
+        self.device = device
+        self.quick = quick
+        self.cuda = device.type == "cuda"
+
+    def synchronize(self) -> None:
+        """Waits until the device is done."""
+        if self.cuda:
+            torch.cuda.synchronize()
+
+    def waits(self, target: float) -> list[Variant]:
+        """What one wait for the device costs, in steps of ``target`` seconds."""
+        width = 64 if self.quick else 1024
+        model = nn.Sequential(*[part for _ in range(12) for part in (nn.Linear(width, width), nn.ReLU())])
+        model.to(self.device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-6, momentum=0.9)
+        total = torch.zeros((), device=self.device)
+        inputs = torch.randn(self._rows(model, optimizer, width, target), width, device=self.device)
+
+        def update(*, early: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+            out = model(inputs)
+            loss = out.square().mean()
+            optimizer.zero_grad()
+            if early:
+                loss.item()
+            loss.backward()
+            optimizer.step()
+            return out, loss
+
+        def kept() -> None:
+            total.add_(update()[1].detach())
+
+        def read() -> None:
+            update()[1].item()
+
+        def read_before_backward() -> None:
+            update(early=True)
+
+        def ten_kept() -> None:
+            out, loss = update()
+            with torch.no_grad():
+                total.add_(loss)
+                for number in range(9):
+                    total.add_(out[number].amax())
+
+        def ten_read() -> None:
+            out, loss = update()
+            with torch.no_grad():
+                loss.item()
+                for number in range(9):
+                    out[number].amax().item()
+
+        def busy_kept() -> None:
+            _spin(0.001)
+            kept()
+
+        def busy_read() -> None:
+            _spin(0.001)
+            read()
+
+        def synchronized() -> None:
+            kept()
+            self.synchronize()
+
+        def emptied() -> None:
+            kept()
+            if self.cuda:
+                torch.cuda.empty_cache()
+
+        return [
+            Variant("kept", kept),
+            Variant("read", read, "ACC208", "`loss.item()` at the end of each step", "kept"),
+            Variant("early", read_before_backward, "ACC208", "`loss.item()` between forward and backward", "kept"),
+            Variant("ten kept", ten_kept),
+            Variant("ten read", ten_read, "ACC208", "ten values read with `.item()` in each step", "ten kept"),
+            Variant("busy", busy_kept),
+            Variant(
+                "busy read", busy_read, "ACC208", "`loss.item()` where the host has 1 ms of own work a step", "busy"
+            ),
+            Variant("synchronized", synchronized, "ACC215", "`torch.cuda.synchronize()` in each step", "kept"),
+            Variant("emptied", emptied, "ACC214", "`torch.cuda.empty_cache()` in each step", "kept"),
+        ]
+
+    def _rows(self, model: nn.Module, optimizer: torch.optim.Optimizer, width: int, target: float) -> int:
+        """So many that a step takes ``target`` seconds, as near as three tries come."""
+        rows = 256
+        for _ in range(4):
+            inputs = torch.randn(rows, width, device=self.device)
+            for number in range(8):
+                if number == 3:
+                    self.synchronize()
+                    began = time.perf_counter()
+                model(inputs).square().mean().backward()
+                optimizer.step()
+                optimizer.zero_grad()
+            self.synchronize()
+            took = (time.perf_counter() - began) / 5
+            rows = max(16, min(200_000, int(rows * min(16.0, target / took))))
+        return rows
+
+    def made_on_host(self) -> list[Variant]:
+        """Tensors that are filled on the host and copied, beside those that the device fills."""
+        width, rows = (64, 64) if self.quick else (1024, 4096)
+        model = nn.Sequential(*[nn.Linear(width, width) for _ in range(6)]).to(self.device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
+        inputs = torch.randn(rows, width, device=self.device)
+        seen = torch.zeros((), device=self.device)
+
+        def update(make: Callable[[], torch.Tensor]) -> None:
+            made = make()
+            loss = model(inputs).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            seen.add_(made.flatten()[0])
+
+        def pair(name: str, words: str, code: str, host: Callable[[], Any], there: Callable[[], Any]) -> list[Variant]:
+            return [
+                Variant(f"{name} there", partial(update, there)),
+                Variant(f"{name} made on the host", partial(update, host), code, words, f"{name} there"),
+            ]
+
+        found = pair(
+            "number",
+            "`torch.tensor(0.5, device=device)` beside `torch.full`",
+            "ACC219",
+            lambda: torch.tensor(0.5, device=self.device),
+            lambda: torch.full((), 0.5, device=self.device),
+        )
+        for words, count in (("64 KiB", 1 << 14), ("4 MiB", 1 << 20), ("64 MiB", 1 << 24)):
+            size = min(count, 1 << 14) if self.quick else count
+            for factory in (torch.ones, torch.randn):
+                kind = factory.__name__
+                found += pair(
+                    f"{kind} of {words}",
+                    f"`torch.{kind}(...).to(device)` of {words}",
+                    "ACC205",
+                    partial(lambda made, size: made(size).to(self.device), factory, size),
+                    partial(factory, size, device=self.device),
+                )
+        return found
+
+    def weights(self, layers: int, width: int, rows: int) -> list[Variant]:
+        """What is done for each weight: steps of the optimizer, gradients set to zero, averages."""
+        if self.quick:
+            layers, width = 8, min(64, width)
+        inputs = torch.randn(rows, width, device=self.device)
+        found: list[Variant] = []
+
+        def trained(
+            name: str, *, set_to_none: bool = True, retain: bool = False, anomaly: bool = False, **how: bool
+        ) -> Step:
+            model = nn.Sequential(*[nn.Linear(width, width) for _ in range(layers)]).to(self.device)
+            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, **how)
+
+            def step() -> None:
+                with torch.autograd.set_detect_anomaly(True) if anomaly else nullcontext():
+                    loss = model(inputs).square().mean()
+                    optimizer.zero_grad(set_to_none=set_to_none)
+                    loss.backward(retain_graph=retain)
+                    optimizer.step()
+
+            return step
+
+        def averaged(*, together: bool) -> Step:
+            model = nn.Sequential(*[nn.Linear(width, width) for _ in range(layers)]).to(self.device)
+            copies = [one.detach().clone() for one in model.parameters()]
+            weights = [one.detach() for one in model.parameters()]
+            step = trained("foreach")
+
+            def one_by_one() -> None:
+                step()
+                with torch.no_grad():
+                    for copy, weight in zip(copies, weights, strict=True):
+                        copy.mul_(0.999).add_(weight, alpha=0.001)
+
+            def all_at_once() -> None:
+                step()
+                torch._foreach_lerp_(copies, weights, 0.001)
+
+            return all_at_once if together else one_by_one
+
+        found += [
+            Variant("fused", trained("fused", fused=True)),
+            Variant("foreach", trained("foreach"), "ACC415", "`AdamW(...)` without `fused=True`", "fused"),
+            Variant(
+                "loop",
+                trained("loop", foreach=False),
+                "ACC416",
+                "`AdamW(..., foreach=False)` beside its default",
+                "foreach",
+            ),
+            Variant(
+                "zeros", trained("zeros", set_to_none=False), "ACC411", "`zero_grad(set_to_none=False)`", "foreach"
+            ),
+            Variant("retained", trained("retained", retain=True), "ACC414", "`backward(retain_graph=True)`", "foreach"),
+            Variant("anomaly", trained("anomaly", anomaly=True), "ACC412", "`detect_anomaly` left on", "foreach"),
+            Variant("average", averaged(together=True)),
+            Variant(
+                "averages one by one",
+                averaged(together=False),
+                "ACC436",
+                "an average of the weights, one parameter at a time",
+                "average",
+            ),
+        ]
+        return found
+
+    def products(self) -> list[Variant]:
+        """Matrix products in four precisions."""
+        texts, words, width = (2, 16, 64) if self.quick else (32, 256, 512)
+        found = []
+
+        def trained(dtype: torch.dtype, autocast: bool) -> Step:
+            layer = nn.TransformerEncoderLayer(width, 8, 4 * width, dropout=0.0, batch_first=True)
+            model = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False).to(self.device, dtype)
+            optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
+            inputs = torch.randn(texts, words, width, device=self.device, dtype=dtype)
+
+            def step() -> None:
+                with torch.autocast(self.device.type, torch.bfloat16) if autocast else nullcontext():
+                    loss = model(inputs).float().square().mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+
+            return step
+
+        high = partial(torch.set_float32_matmul_precision, "high")
+        highest = partial(torch.set_float32_matmul_precision, "highest")
+        full = trained(torch.float32, False)
+        found += [
+            Variant("bfloat16", trained(torch.float32, True), prepare=high),
+            Variant("tf32", full, "ACC417", "float32 with TF32 instead of `autocast` in bfloat16", "bfloat16", high),
+            Variant("float32", full, "ACC408", "float32 without TF32", "tf32", highest),
+            Variant(
+                "float64", trained(torch.float64, False), "ACC418", "float64 instead of float32", "float32", highest
+            ),
+        ]
+        return found
+
+    def _images(self) -> torch.Tensor:
+        shape = (2, 3, 64, 64) if self.quick else (64, 3, 224, 224)
+        return torch.randn(*shape, device=self.device)
+
+    def convolutions(self) -> list[Variant]:
+        """A training of a ResNet under cuDNN's switches, layouts and with biases that batch norm removes."""
+        images, labels = self._images(), None
+        labels = torch.zeros(len(images), dtype=torch.long, device=self.device)
+        wide = images.to(memory_format=torch.channels_last)
+
+        def trained(inputs: torch.Tensor, *, bias: bool = False, autocast: bool = False, layout: Any = None) -> Step:
+            model = resnet(bias=bias).to(self.device, memory_format=layout or torch.contiguous_format)
+            optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
+
+            def step() -> None:
+                with torch.autocast(self.device.type, torch.bfloat16) if autocast else nullcontext():
+                    loss = functional.cross_entropy(model(inputs).float(), labels)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+
+            return step
+
+        plain = trained(images)
+        default, chosen = partial(_cudnn), partial(_cudnn, benchmark=True)
+        return [
+            Variant("default", plain, "ACC437", "`cudnn.benchmark` left off", "benchmark", default),
+            Variant("benchmark", plain, prepare=chosen),
+            Variant("off", plain, "ACC410", "`cudnn.enabled = False`", "default", partial(_cudnn, enabled=False)),
+            Variant(
+                "deterministic",
+                plain,
+                "ACC410",
+                "`cudnn.deterministic = True`",
+                "default",
+                partial(_cudnn, deterministic=True),
+            ),
+            Variant("bias", trained(images, bias=True), "ACC424", "a bias before batch norm", "default", default),
+            Variant(
+                "half, channels last",
+                trained(wide, autocast=True, layout=torch.channels_last),
+                prepare=default,
+            ),
+            Variant(
+                "half",
+                trained(images, autocast=True),
+                "ACC419",
+                "images not in `channels_last`, under `autocast` in bfloat16",
+                "half, channels last",
+                default,
+            ),
+            Variant(
+                "channels last",
+                trained(wide, layout=torch.channels_last),
+                prepare=default,
+            ),
+            Variant("first", plain, "ACC419", "images not in `channels_last`, with TF32", "channels last", default),
+        ]
+
+    def evaluation(self) -> list[Variant]:
+        """Forward passes of a ResNet: with and without the graph, and with values that are read."""
+        images, model = self._images(), resnet().to(self.device).eval()
+        total = torch.zeros((), device=self.device)
+
+        def kept() -> None:
+            with torch.no_grad():
+                total.add_(model(images).amax())
+
+        def read() -> None:
+            with torch.no_grad():
+                model(images).amax().item()
+
+        def recorded() -> None:
+            total.add_(model(images).amax().detach())
+
+        default = partial(_cudnn)
+        return [
+            Variant("kept", kept, prepare=default),
+            Variant("recorded", recorded, "ACC401", "an evaluation without `no_grad`", "kept", default),
+            Variant("read", read, "ACC446", "`.item()` for each batch of an evaluation", "kept", default),
+        ]
+
+    def attention(self) -> list[Variant]:
+        """Attention as it is written by hand, beside one call."""
+        shape = (1, 2, 16, 8) if self.quick else (16, 8, 1024, 64)
+        query, key, value = (
+            torch.randn(*shape, device=self.device, dtype=torch.bfloat16, requires_grad=True) for _ in range(3)
+        )
+
+        def by_hand() -> torch.Tensor:
+            scores = query @ key.transpose(-2, -1) / shape[-1] ** 0.5
+            return scores.softmax(-1) @ value
+
+        def step(attend: Callable[[], torch.Tensor]) -> None:
+            attend().sum().backward()
+            query.grad = key.grad = value.grad = None
+
+        return [
+            Variant("one call", partial(step, lambda: functional.scaled_dot_product_attention(query, key, value))),
+            Variant("by hand", partial(step, by_hand), "ACC430", "attention written out", "one call"),
+        ]
+
+
+def _cudnn(*, enabled: bool = True, benchmark: bool = False, deterministic: bool = False) -> None:
+    flags = torch.backends.cudnn
+    flags.enabled, flags.benchmark, flags.deterministic = enabled, benchmark, deterministic
+
+
+class Block(nn.Module):
+    """Two convolutions around which the input goes, too."""
+
+    def __init__(self, inside: int, outside: int, stride: int, bias: bool) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(inside, outside, 3, stride, 1, bias=bias),
+            nn.BatchNorm2d(outside),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(outside, outside, 3, 1, 1, bias=bias),
+            nn.BatchNorm2d(outside),
+        )
+        self.past: nn.Module = nn.Identity()
+        if stride > 1 or inside != outside:
+            self.past = nn.Sequential(nn.Conv2d(inside, outside, 1, stride, bias=bias), nn.BatchNorm2d(outside))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Features of half the size where it strides."""
+        return torch.relu(self.body(inputs) + self.past(inputs))
+
+
+def resnet(*, bias: bool = False) -> nn.Module:
+    """ResNet-18, with biases before its batch norms where asked for."""
+    stem = [nn.Conv2d(3, 64, 7, 2, 3, bias=bias), nn.BatchNorm2d(64), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    return nn.Sequential(*stem, *_body(bias), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+
+
+def _body(bias: bool) -> Iterator[nn.Module]:
+    yield from (Block(64, 64, 1, bias), Block(64, 64, 1, bias))
+    for width in (128, 256, 512):
+        yield from (Block(width // 2, width, 2, bias), Block(width, width, 1, bias))
