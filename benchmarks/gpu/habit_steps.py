@@ -75,9 +75,9 @@ def groups(device: torch.device, *, quick: bool) -> list[Group]:
         Group("made on the host", "6 linear layers of 1,024, 4,096 rows", make.made_on_host),
         Group("small weights", "100 linear layers of 64, 64 rows, AdamW", partial(make.weights, 100, 64, 64)),
         Group("large weights", "24 linear layers of 2,048, 512 rows, AdamW", partial(make.weights, 24, 2048, 512)),
-        Group("products", "transformer encoder, 4 layers of 512, 32 texts of 256 words", make.products),
-        Group("convolutions", "ResNet-18, 64 images of 224 x 224", make.convolutions),
-        Group("evaluation", "ResNet-18, 64 images of 224 x 224, forward only", make.evaluation),
+        Group("products", "transformer encoder, 4 layers of 1,024, 32 texts of 512 words", make.products),
+        Group("convolutions", "ResNet-18, 256 images of 224 x 224", make.convolutions),
+        Group("evaluation", "ResNet-18, 256 images of 224 x 224, forward only", make.evaluation),
         Group("attention", "16 sequences of 1,024, 8 heads of 64, bfloat16, forward and backward", make.attention),
     ]
 
@@ -301,7 +301,7 @@ class Maker:
 
     def products(self) -> list[Variant]:
         """Matrix products in four precisions."""
-        texts, words, width = (2, 16, 64) if self.quick else (32, 256, 512)
+        texts, words, width = (2, 16, 64) if self.quick else (32, 512, 1024)
         found = []
 
         def trained(dtype: torch.dtype, autocast: bool) -> Step:
@@ -333,12 +333,12 @@ class Maker:
         return found
 
     def _images(self) -> torch.Tensor:
-        shape = (2, 3, 64, 64) if self.quick else (64, 3, 224, 224)
+        shape = (2, 3, 64, 64) if self.quick else (256, 3, 224, 224)
         return torch.randn(*shape, device=self.device)
 
     def convolutions(self) -> list[Variant]:
         """A training of a ResNet under cuDNN's switches, layouts and with biases that batch norm removes."""
-        images, labels = self._images(), None
+        images = self._images()
         labels = torch.zeros(len(images), dtype=torch.long, device=self.device)
         wide = images.to(memory_format=torch.channels_last)
 

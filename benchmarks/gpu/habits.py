@@ -5,7 +5,8 @@
 
 All steps run in one process on data that is on the device already. A block is at least a tenth of a second of steps,
 with the device synchronised at both ends; in each round every kind of step has a block, in an order that is drawn. A
-cost is the ratio of neighbouring blocks, with an interval of 95 % over the rounds.
+cost is the ratio of neighbouring blocks, with an interval of 95 % over the rounds. With ``--only`` the other groups of
+the record stay.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.gpu.run import about, find_ourselves
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "habits.json"
-ROUNDS, LEAST_ROUNDS = 7, 3
+ROUNDS, LEAST_ROUNDS = 9, 3
 SETTLING = 2
 """Steps at the start of a block that are not timed."""
 SECONDS = 80.0
@@ -39,12 +40,13 @@ def measured(group: Any, synchronize: Any, *, quick: bool, until: float) -> dict
     from accel_advisor.tuning.search.statistics import gain
 
     variants = {one.name: one for one in group.build()}
-    counts = {}
+    counts, peaks = {}, {}
     for name, one in variants.items():
         one.prepare()
         for _ in range(1 if quick else 5):
             one.step()
         synchronize()
+        peaks[name] = _peak(one)
         took = _seconds(one, 3, synchronize)
         counts[name] = 3 if quick else max(3, math.ceil(group.block / took))
     times: dict[str, list[float]] = {name: [] for name in variants}
@@ -73,6 +75,7 @@ def measured(group: Any, synchronize: Any, *, quick: bool, until: float) -> dict
                 "low": found.low,
                 "high": found.high,
                 "rounds": found.pairs,
+                "mebibytes": round((peaks[name] - peaks[one.against]) / (1 << 20), 1),
             }
         )
     return {"about": group.about, "launch": 1e3 * _launch(next(iter(variants.values())), synchronize), "habits": habits}
@@ -88,6 +91,17 @@ def _seconds(variant: Any, steps: int, synchronize: Any) -> float:
         variant.step()
     synchronize()
     return (time.perf_counter() - began) / steps
+
+
+def _peak(variant: Any) -> int:
+    """The most bytes that tensors take on the device during a step."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return 0
+    torch.cuda.reset_peak_memory_stats()
+    variant.step()
+    return torch.cuda.max_memory_allocated()
 
 
 def _launch(variant: Any, synchronize: Any) -> float:
@@ -116,10 +130,13 @@ def table(found: dict[str, Any]) -> str:
         if "failed" in group:
             lines += [f"Failed: {group['failed']}", ""]
             continue
-        lines += ["| rule | habit | step without | it adds | times as long (95 % interval) |", "|---|---|--:|--:|--:|"]
+        lines += [
+            "| rule | habit | step without | it adds | times as long (95 % interval) | memory |",
+            "|---|---|--:|--:|--:|--:|",
+        ]
         lines += [
             f"| {one['code']} | {one['habit']} | {one['without']:.2f} ms | {_added(one)} "
-            f"| {one['ratio']:.2f} ({one['low']:.2f} to {one['high']:.2f}) |"
+            f"| {one['ratio']:.2f} ({one['low']:.2f} to {one['high']:.2f}) | {_memory(one)} |"
             for one in group["habits"]
         ]
         lines.append("")
@@ -132,6 +149,12 @@ def _added(one: dict[str, Any]) -> str:
         return "nothing seen"
     added = one["microseconds"]
     return f"{added:,.0f} µs" if abs(added) < 10_000 else f"{added / 1000:,.1f} ms"
+
+
+def _memory(one: dict[str, Any]) -> str:
+    """What the habit adds to the most that is in use at once; nothing below a hundredth of a gibibyte."""
+    more = one.get("mebibytes", 0.0) / 1024
+    return f"{more:+.2f} GiB" if abs(more) >= 0.01 else ""
 
 
 def main() -> int:
@@ -158,8 +181,11 @@ def main() -> int:
         target = options.json or (None if options.quick else RESULTS)
         device = torch.device("cuda" if there else "cpu")
         found = about(device.type) | {"quick": options.quick, "groups": {}}
+        if options.only and target is not None and target.exists():
+            found["groups"] = json.loads(target.read_text())["groups"]
         deadline = time.monotonic() + options.seconds
-        chosen = [one for one in groups(device, quick=options.quick) if not options.only or one.name in options.only]
+        every = groups(device, quick=options.quick)
+        chosen = [one for one in every if not options.only or one.name in options.only]
         synchronize = Maker(device, options.quick).synchronize
         for number, group in enumerate(chosen):
             began = time.monotonic()
@@ -171,8 +197,10 @@ def main() -> int:
             gc.collect()
             if there:
                 torch.cuda.empty_cache()
-            found["groups"][group.name] = result | {"seconds": round(time.monotonic() - began, 1)}
-            print(f"{group.name}: {json.dumps(found['groups'][group.name])}", flush=True)
+            result |= {"seconds": round(time.monotonic() - began, 1), "date": found["date"], "commit": found["commit"]}
+            groups_so_far = found["groups"] | {group.name: result}
+            found["groups"] = {one.name: groups_so_far[one.name] for one in every if one.name in groups_so_far}
+            print(f"{group.name}: {json.dumps(result)}", flush=True)
             if target is not None:
                 write_atomically(target, (json.dumps(found, indent=1, allow_nan=False) + "\n").encode())
         print(f"\n{table(found)}")

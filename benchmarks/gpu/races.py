@@ -35,8 +35,8 @@ for epoch in range(10_000):
 """
 
 
-def race(folder: Path, *, quick: bool) -> dict[str, Any]:
-    """What became of each fix; on the processor with small matrices, where none need pay.
+def race(folder: Path, *, quick: bool, rules: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What became of each fix, or of those of some rules; on the processor with small matrices, where none need pay.
 
     Raises:
         TrialError: the script could not be run.
@@ -47,7 +47,7 @@ def race(folder: Path, *, quick: bool) -> dict[str, Any]:
     path.write_text(SCRIPT.replace("SIZE", "64" if quick else "4096"))
     with Session(Command(path, None, (), folder), deadline=math.inf, start_timeout=120.0, restarts=1) as session:
         memory = inspect_machine().memory_total
-        races = FixRaces(session, root=folder, rules=(), memory=memory, block=0.05 if quick else 0.5)
+        races = FixRaces(session, root=folder, rules=rules, memory=memory, block=0.05 if quick else 0.5)
         record = fixes_record(races.run(safe=False, unsafe=False), folder)
     for one in record.raced:
         print(f"    {fix_sentence(one)}", flush=True)
