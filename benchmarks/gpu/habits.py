@@ -171,7 +171,8 @@ def main() -> int:
         import torch
 
         from accel_advisor.editing.fixer import write_atomically
-        from benchmarks.gpu.habit_steps import Maker, groups
+        from benchmarks.gpu.habit_groups import groups
+        from benchmarks.gpu.habit_waits import Waits
         from benchmarks.recording import write_scores
 
         there = torch.cuda.is_available()
@@ -186,7 +187,7 @@ def main() -> int:
         deadline = time.monotonic() + options.seconds
         every = groups(device, quick=options.quick)
         chosen = [one for one in every if not options.only or one.name in options.only]
-        synchronize = Maker(device, options.quick).synchronize
+        synchronize = Waits(device, options.quick).synchronize
         for number, group in enumerate(chosen):
             began = time.monotonic()
             share = max(0.0, deadline - began) / (len(chosen) - number)

@@ -1,11 +1,9 @@
-"""Steps of a training with a habit and without it, on models that stay on the device, with nothing to load."""
+"""Steps whose kernels could be fewer or faster: optimizers, precision, cuDNN, layouts, what is written out."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,225 +11,16 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-Step = Callable[[], object]
+from .habit_variants import Step, Variant
 
 
-def nothing() -> None:
-    """Needs no preparation."""
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A step, and what it is compared with.
-
-    Attributes:
-        name: within its group.
-        step: one step; it may return before the device is done.
-        code: the rule that speaks of the habit; empty for steps that are only compared with.
-        words: the habit, as a table says it.
-        against: the name of the step without the habit.
-        prepare: settings of the whole process, made before each of its blocks.
-    """
-
-    name: str
-    step: Step
-    code: str = ""
-    words: str = ""
-    against: str = ""
-    prepare: Callable[[], None] = nothing
-
-
-@dataclass(frozen=True)
-class Group:
-    """Steps that are measured in turns.
-
-    Attributes:
-        name: of the group.
-        about: what a step does, in words.
-        build: makes the steps; nothing of it is on the device before.
-        block: the least number of seconds of a block.
-    """
-
-    name: str
-    about: str
-    build: Callable[[], list[Variant]]
-    block: float = 0.12
-
-
-def groups(device: torch.device, *, quick: bool) -> list[Group]:
-    """All groups; ``quick`` ones are small enough for two cores without a GPU."""
-    make = Maker(device, quick)
-    found = [
-        Group(
-            f"waits, {length} ms",
-            f"12 linear layers of 1,024, as many rows as make a step of about {length} ms",
-            partial(make.waits, length / 1000),
-            block=0.4 if length > 50 else 0.25 if length > 10 else 0.1,
-        )
-        for length in ((2,) if quick else (1, 5, 20, 100))
-    ]
-    return [
-        *found,
-        Group("made on the host", "6 linear layers of 1,024, 4,096 rows", make.made_on_host),
-        Group("small weights", "100 linear layers of 64, 64 rows, AdamW", partial(make.weights, 100, 64, 64)),
-        Group("large weights", "24 linear layers of 2,048, 512 rows, AdamW", partial(make.weights, 24, 2048, 512)),
-        Group("products", "transformer encoder, 4 layers of 1,024, 32 texts of 512 words", make.products),
-        Group("convolutions", "ResNet-18, 256 images of 224 x 224", make.convolutions),
-        Group("evaluation", "ResNet-18, 256 images of 224 x 224, forward only", make.evaluation),
-        Group("attention", "16 sequences of 1,024, 8 heads of 64, bfloat16, forward and backward", make.attention),
-    ]
-
-
-def _spin(seconds: float) -> None:
-    until = time.perf_counter() + seconds
-    while time.perf_counter() < until:
-        pass
-
-
-class Maker:
+class Kernels:
     """Makes the steps of each group on one device."""
 
     def __init__(self, device: torch.device, quick: bool) -> None:
         self.device = device
         self.quick = quick
         self.cuda = device.type == "cuda"
-
-    def synchronize(self) -> None:
-        """Waits until the device is done."""
-        if self.cuda:
-            torch.cuda.synchronize()
-
-    def waits(self, target: float) -> list[Variant]:
-        """What one wait for the device costs, in steps of ``target`` seconds."""
-        width = 64 if self.quick else 1024
-        model = nn.Sequential(*[part for _ in range(12) for part in (nn.Linear(width, width), nn.ReLU())])
-        model.to(self.device)
-        optimizer = torch.optim.SGD(model.parameters(), lr=1e-6, momentum=0.9)
-        total = torch.zeros((), device=self.device)
-        inputs = torch.randn(self._rows(model, optimizer, width, target), width, device=self.device)
-
-        def update(*, early: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-            out = model(inputs)
-            loss = out.square().mean()
-            optimizer.zero_grad()
-            if early:
-                loss.item()
-            loss.backward()
-            optimizer.step()
-            return out, loss
-
-        def kept() -> None:
-            total.add_(update()[1].detach())
-
-        def read() -> None:
-            update()[1].item()
-
-        def read_before_backward() -> None:
-            update(early=True)
-
-        def ten_kept() -> None:
-            out, loss = update()
-            with torch.no_grad():
-                total.add_(loss)
-                for number in range(9):
-                    total.add_(out[number].amax())
-
-        def ten_read() -> None:
-            out, loss = update()
-            with torch.no_grad():
-                loss.item()
-                for number in range(9):
-                    out[number].amax().item()
-
-        def busy_kept() -> None:
-            _spin(0.001)
-            kept()
-
-        def busy_read() -> None:
-            _spin(0.001)
-            read()
-
-        def synchronized() -> None:
-            kept()
-            self.synchronize()
-
-        def emptied() -> None:
-            kept()
-            if self.cuda:
-                torch.cuda.empty_cache()
-
-        return [
-            Variant("kept", kept),
-            Variant("read", read, "ACC208", "`loss.item()` at the end of each step", "kept"),
-            Variant("early", read_before_backward, "ACC208", "`loss.item()` between forward and backward", "kept"),
-            Variant("ten kept", ten_kept),
-            Variant("ten read", ten_read, "ACC208", "ten values read with `.item()` in each step", "ten kept"),
-            Variant("busy", busy_kept),
-            Variant(
-                "busy read", busy_read, "ACC208", "`loss.item()` where the host has 1 ms of own work a step", "busy"
-            ),
-            Variant("synchronized", synchronized, "ACC215", "`torch.cuda.synchronize()` in each step", "kept"),
-            Variant("emptied", emptied, "ACC214", "`torch.cuda.empty_cache()` in each step", "kept"),
-        ]
-
-    def _rows(self, model: nn.Module, optimizer: torch.optim.Optimizer, width: int, target: float) -> int:
-        """So many that a step takes ``target`` seconds, as near as three tries come."""
-        rows = 256
-        for _ in range(4):
-            inputs = torch.randn(rows, width, device=self.device)
-            for number in range(8):
-                if number == 3:
-                    self.synchronize()
-                    began = time.perf_counter()
-                model(inputs).square().mean().backward()
-                optimizer.step()
-                optimizer.zero_grad()
-            self.synchronize()
-            took = (time.perf_counter() - began) / 5
-            rows = max(16, min(200_000, int(rows * min(16.0, target / took))))
-        return rows
-
-    def made_on_host(self) -> list[Variant]:
-        """Tensors that are filled on the host and copied, beside those that the device fills."""
-        width, rows = (64, 64) if self.quick else (1024, 4096)
-        model = nn.Sequential(*[nn.Linear(width, width) for _ in range(6)]).to(self.device)
-        optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
-        inputs = torch.randn(rows, width, device=self.device)
-        seen = torch.zeros((), device=self.device)
-
-        def update(make: Callable[[], torch.Tensor]) -> None:
-            made = make()
-            loss = model(inputs).square().mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            seen.add_(made.flatten()[0])
-
-        def pair(name: str, words: str, code: str, host: Callable[[], Any], there: Callable[[], Any]) -> list[Variant]:
-            return [
-                Variant(f"{name} there", partial(update, there)),
-                Variant(f"{name} made on the host", partial(update, host), code, words, f"{name} there"),
-            ]
-
-        found = pair(
-            "number",
-            "`torch.tensor(0.5, device=device)` beside `torch.full`",
-            "ACC219",
-            lambda: torch.tensor(0.5, device=self.device),
-            lambda: torch.full((), 0.5, device=self.device),
-        )
-        for words, count in (("64 KiB", 1 << 14), ("4 MiB", 1 << 20), ("64 MiB", 1 << 24)):
-            size = min(count, 1 << 14) if self.quick else count
-            for factory in (torch.ones, torch.randn):
-                kind = factory.__name__
-                found += pair(
-                    f"{kind} of {words}",
-                    f"`torch.{kind}(...).to(device)` of {words}",
-                    "ACC205",
-                    partial(lambda made, size: made(size).to(self.device), factory, size),
-                    partial(factory, size, device=self.device),
-                )
-        return found
 
     def weights(self, layers: int, width: int, rows: int) -> list[Variant]:
         """What is done for each weight: steps of the optimizer, gradients set to zero, averages."""
@@ -432,6 +221,34 @@ class Maker:
         return [
             Variant("one call", partial(step, lambda: functional.scaled_dot_product_attention(query, key, value))),
             Variant("by hand", partial(step, by_hand), "ACC430", "attention written out", "one call"),
+        ]
+
+    def written_out(self) -> list[Variant]:
+        """Activations and a norm, forward and backward, of several operations and of one."""
+        shape = (1, 8, 8, 8) if self.quick else (64, 256, 56, 56)
+        images = torch.randn(*shape, device=self.device, requires_grad=True)
+        words = torch.randn(*((2, 4, 16) if self.quick else (32, 512, 1024)), device=self.device, requires_grad=True)
+        weight, bias = (torch.ones(words.shape[-1], device=self.device, requires_grad=True) for _ in range(2))
+
+        def norm_by_hand() -> torch.Tensor:
+            mean = words.mean(-1, keepdim=True)
+            variance = (words - mean).square().mean(-1, keepdim=True)
+            return (words - mean) / torch.sqrt(variance + 1e-5) * weight + bias
+
+        def step(compute: Callable[[], torch.Tensor]) -> None:
+            compute().sum().backward()
+            images.grad = words.grad = weight.grad = bias.grad = None
+
+        def pair(name: str, one: Callable[[], torch.Tensor], many: Callable[[], torch.Tensor]) -> list[Variant]:
+            return [
+                Variant(name, partial(step, one)),
+                Variant(f"{name} written out", partial(step, many), "ACC438", f"{name} written out", name),
+            ]
+
+        return [
+            *pair("SiLU", lambda: functional.silu(images), lambda: images * torch.sigmoid(images)),
+            *pair("Mish", lambda: functional.mish(images), lambda: images * torch.tanh(functional.softplus(images))),
+            *pair("layer norm", lambda: functional.layer_norm(words, words.shape[-1:], weight, bias), norm_by_hand),
         ]
 
 
