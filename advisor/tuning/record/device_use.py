@@ -26,8 +26,8 @@ def use(samples: Iterable[Sample], spans: Sequence[tuple[float, float]]) -> Devi
 
 
 def spans(blocks: Iterable[Block]) -> list[tuple[float, float]]:
-    """When blocks were measured."""
-    return [(block.began, block.began + block.seconds) for block in blocks]
+    """When blocks were measured, without the time between epochs, in which their clocks stand."""
+    return [span for block in blocks for span in block.stretches or ((block.began, block.began + block.seconds),)]
 
 
 def _mean(values: list[float]) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,22 @@ if __name__ == "__main__":
 def adds_up(block: Block) -> bool:
     parts = block.wait + block.transfer + block.compute + block.host
     return parts == pytest.approx(block.seconds, rel=1e-6)
+
+
+def test_the_clock_of_a_block_stands_between_epochs(tmp_path: Path) -> None:
+    """And the block says when it ran, so that nothing else is read off meanwhile."""
+    script = tmp_path / "train.py"
+    between = "        time.sleep(0.2)\n        for count"
+    script.write_text(SCRIPT.replace("return 400", "return 60").replace("        for count", between))
+    with Trial(Command(script, None, (), tmp_path), deadline=time.monotonic() + 300) as trial:
+        trial.start()
+        block = trial.measure(BASELINE, min_batches=18, min_seconds=0.0)
+        trial.stop()
+    spans = block.stretches
+    assert len(spans) > 1
+    assert spans[0][0] == block.began
+    assert sum(end - begin for begin, end in spans) == pytest.approx(block.seconds)
+    assert all(later - end > 0.15 for (_, end), (later, _) in pairwise(spans))
 
 
 def test_blocks_of_a_plain_script(tmp_path: Path) -> None:

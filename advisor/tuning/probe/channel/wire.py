@@ -273,9 +273,9 @@ class Block:
         ranks: each rank's own clock, where there are several. Then ``samples`` are those of all ranks, ``seconds``
             the slowest's, and its parts those of the rank that the others wait for.
         watched: where the loader spent its time, if that was asked for.
-        lines: at which lines of the script the loop spent its time, if that was asked for.
-            Of several ranks the first's.
+        lines: at which lines of the script the loop spent its time, if asked for. Of several ranks the first's.
         passes: of a loop without a loader, whose batches are then its steps.
+        stretches: when its clock ran, from ``began`` on: it stands between epochs. Of several ranks the first's.
     """
 
     what: Settings | str
@@ -296,6 +296,7 @@ class Block:
     lines: LoopSamples | None = None
     ranks: tuple[Part, ...] = ()
     passes: Passes | None = None
+    stretches: tuple[tuple[float, float], ...] = ()
 
     @property
     def rate(self) -> float:

@@ -85,6 +85,7 @@ class Running:
             worker_bytes=pool.worker_bytes() if pool is not None else 0,
             watched=pool.watched() if pool is not None else None,
             lines=self.lines.end() if self.lines is not None else None,
+            stretches=meter.stretches,
         )
 
     def postpone(self, elapsed: float) -> None:

@@ -126,6 +126,7 @@ class Meter:
         nesting: the sections that the thread which asks is within.
         passes: seconds of the block that was finished last in calls of modules, in backward passes and in optimizers,
             each moment in the first of these that it was in.
+        stretches: when the clock of that block ran.
         took: gets each call of a module that the script makes itself while the clock runs; None where nobody asks.
     """
 
@@ -134,6 +135,7 @@ class Meter:
         self.running = False
         self.nesting = Nesting()
         self.passes = Passes(0.0, 0.0, 0.0)
+        self.stretches: tuple[tuple[float, float], ...] = ()
         self.took: Took | None = None
         self._sections: tuple[Spans, ...] = ([], [], [], [], [])
         self._marks: list[_Mark] = []
@@ -266,7 +268,7 @@ class Meter:
             busy = intersect(active, union([*compute, *spans[TRANSFER]]))
             first, last = spans[WAIT][0]
             filled = min(idle_at_first(active, busy, len(spans[WAIT])), last - first, wait)
-        self.passes = _passes(active, compute, spans)
+        self.passes, self.stretches = _passes(active, compute, spans), tuple(active)
         self._sections, self._marks = ([], [], [], [], []), []
         return length(active) - filled, wait - filled, transfer, computed, host
 

@@ -280,6 +280,7 @@ class PlainSteps:
                 warm_batches=serving.warm,
                 lines=serving.lines.end() if serving.lines is not None else None,
                 passes=self._meter.passes,
+                stretches=self._meter.stretches,
             )
         )
 

@@ -191,6 +191,7 @@ def test_what_happens_while_the_clock_stands_does_not_count(meter: Meter, bench:
     meter.resume()
     waited(meter, bench, 1)
     assert parts(meter) == (1, 0, 2, 0)
+    assert meter.stretches == ((100.0, 102.0), (152.0, 153.0))
 
 
 def test_on_the_host_sections_are_what_they_take(bench: Bench) -> None:

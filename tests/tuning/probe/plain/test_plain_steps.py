@@ -114,6 +114,7 @@ def test_two_optimizers_in_a_class(tmp_path: Path, temporary: Path) -> None:
         assert (info.role, info.batch_size) == (ROLE, 16)
         assert info.stack[-1].function == "run"
         own = running.measure(BASELINE, min_batches=8, min_seconds=0.1)
+        assert sum(end - begin for begin, end in own.stretches) == pytest.approx(own.seconds)
         assert own.wait >= own.batches * 2 * 0.004
         assert own.samples == own.batches * 32
         assert own.passes is not None
