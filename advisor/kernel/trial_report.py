@@ -13,6 +13,7 @@ from rich.console import Console
 from accel_advisor.kernel.theme import themed
 from accel_advisor.tuning.record.schema import Record
 from accel_advisor.tuning.search.settings import describe
+from accel_advisor.tuning.showing.energy_text import energy_text
 from accel_advisor.tuning.showing.price_text import price_lines
 from accel_advisor.tuning.showing.summary import built, print_record, verdict
 from accel_advisor.tuning.wording.figures import interval_text, rate_text
@@ -66,6 +67,8 @@ class TrialReport:
         record = self.record
         yield from (f"{one}." for one in (record.loop.advice if record.loop is not None else ()))
         yield from (text for text, _ in (price_lines(record.prices) if record.prices is not None else ()))
+        if record.energy is not None:
+            yield f"Energy: {energy_text(record.energy)}."
         if record.kept is not None:
             yield verdict_text(record.verdict, record.kept)
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -68,6 +68,8 @@ class Sample:
         memory: bytes in use, by whomever.
         power: watts.
         clock: megahertz of its processors.
+        energy: joules on the counters of all cards that train, since their driver was loaded. A counter is of a whole
+            card, whoever uses it, and is brought up to date every 20 to 100 ms.
     """
 
     at: float
@@ -75,6 +77,7 @@ class Sample:
     memory: int | None
     power: float | None
     clock: int | None
+    energy: float | None = None
 
 
 @contextlib.contextmanager
@@ -116,8 +119,21 @@ def handle_of(library: Any, uuid: str) -> Any:
     return next((handle for handle in found if handle is not None), None)
 
 
-def sample(library: Any, handle: Any, at: float) -> Sample:
-    """What a GPU does now."""
+def metered(library: Any, handles: Sequence[Any]) -> tuple[Any, ...]:
+    """The cards whose energy counters are those of a training on ``handles``: all of them, or none where one is not
+    there, or is divided into MIG instances, which share a counter."""
+
+    def whole(handle: Any) -> bool:
+        mode = _asked(library, library.nvmlDeviceGetMigMode, handle)
+        return mode is None or not mode[0]
+
+    return tuple(handles) if all(handle is not None and whole(handle) for handle in handles) else ()
+
+
+def sample(library: Any, handle: Any, at: float, cards: Sequence[Any] = ()) -> Sample:
+    """What a GPU does now, and what the counters of ``cards`` say together."""
+    counted = [_asked(library, library.nvmlDeviceGetTotalEnergyConsumption, card) for card in cards]
+    known = [one for one in counted if one is not None]
     rates = _asked(library, library.nvmlDeviceGetUtilizationRates, handle)
     memory = _asked(library, library.nvmlDeviceGetMemoryInfo, handle)
     power = _asked(library, library.nvmlDeviceGetPowerUsage, handle)
@@ -128,6 +144,7 @@ def sample(library: Any, handle: Any, at: float) -> Sample:
         int(memory.used) if memory is not None else None,
         power / 1000 if power is not None else None,
         clock,
+        sum(known) / 1000 if known and len(known) == len(counted) else None,
     )
 
 

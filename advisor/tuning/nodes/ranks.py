@@ -186,7 +186,8 @@ def merged(answers: Sequence[Any]) -> Any:
     if all(isinstance(each, Block) for each in answers):
         return one_block(answers)
     if all(isinstance(each, Ready) for each in answers):
-        return replace(answers[0], startup_seconds=max(each.startup_seconds for each in answers))
+        gpus = tuple(one for each in answers for one in each.gpus)
+        return replace(answers[0], startup_seconds=max(each.startup_seconds for each in answers), gpus=gpus)
     return Refused(Unmeasurable.RANKS_PARTED)
 
 

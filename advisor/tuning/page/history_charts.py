@@ -50,6 +50,11 @@ class Course:
     last: str
     entries: tuple[Entry, ...]
 
+    @property
+    def metered(self) -> bool:
+        """Whether the energy of any run is known."""
+        return any(entry.joules is not None for entry in self.entries)
+
 
 def courses(history: History) -> tuple[Course, ...]:
     """A course for each key, in the order of their first runs."""

@@ -18,11 +18,13 @@ from accel_advisor.tuning.probe.channel.wire import BASELINE
 from accel_advisor.tuning.record.schema import BlockRecord, Record
 from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.showing import comparison
+from accel_advisor.tuning.showing.energy_text import energy_text
 from accel_advisor.tuning.showing.race_text import raced_ending
 from accel_advisor.tuning.showing.summary import applying, built, turned, verdict
 from accel_advisor.tuning.wording.figures import (
     gibibytes,
     interval_text,
+    joules_text,
     label,
     rate_text,
     seconds_text,
@@ -118,6 +120,7 @@ def trial_view(record: Record) -> dict[str, Any]:
         "lanes": charts.timeline(record),
         "busy": machine_use.busy_over_time(record),
         "use": machine_use.device_use(record),
+        "energy": energy_text(record.energy) if record.energy is not None else "",
         "loads": {
             "Device busy": machine_use.device_busy(record),
             "Memory in use on the device": machine_use.device_memory(record),
@@ -180,6 +183,7 @@ def _environment() -> Environment:
         rate_text=rate_text,
         share_text=share_text,
         gibibytes=gibibytes,
+        joules_text=joules_text,
         legend=charts.legend,
     )
     return environment

@@ -54,6 +54,7 @@ def tune_plain(
         measure_plain(session, readings, budget=budget, replayable=replayable, ahead=ahead, seed=seed, watch=watch)
     outcome = Outcome(root, ready.loaders, ready.device, ready.torch_version, rows=(_row(readings.own),))
     outcome.baseline_rate, outcome.baseline_interval = outcome.rows[0].rate, outcome.rows[0].interval
+    outcome.cards = len(set(ready.gpus))
     ceiling = readings.ceiling
     outcome.kept = NoSettings(ceiling, None)
     if loop.names_loader:

@@ -227,7 +227,7 @@ class Server:
                 loaders=loaders,
                 device=self._device.partition(":")[0],
                 torch_version=str(torch.__version__),
-                gpu=self._meter.device.uuid if self._meter.device is not None else "",
+                gpus=(self._meter.device.uuid if self._meter.device is not None else "",),
                 startup_seconds=(self._first_batch or perf_counter()) - self._began,
                 plain=loop,
             )

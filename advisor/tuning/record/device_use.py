@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.tuning.probe.channel.wire import Block
-from accel_advisor.tuning.record.schema import DeviceUse
+from accel_advisor.tuning.record.device_schema import DeviceUse
 from accel_advisor.tuning.trial.gpu_watch import PERIOD
 
 

@@ -37,6 +37,7 @@ class Entry:
         settings: of the loader, as the script has them now.
         gain: what a measured change that is not in the source would bring; None where there is none.
         fixes: of lint, such as ``ACC205 train.py:40``: those that were measured to pay and are not in the source.
+        joules: that a sample takes, by the counters of the GPUs; None where no driver reports it.
     """
 
     history: int
@@ -57,6 +58,7 @@ class Entry:
     gain: float | None
     sentence: str | None
     fixes: tuple[str, ...] = ()
+    joules: float | None = None
 
     @property
     def bottom(self) -> float:
@@ -121,6 +123,7 @@ def entry_of(record: Record) -> Entry | None:
         tuple(one.where for one in record.fixes.raced if one.verdict == "pays" and not one.written)
         if record.fixes
         else (),
+        left_as.device.joules if left_as.device is not None else None,
     )
 
 
@@ -173,8 +176,8 @@ def read_history(path: Path) -> History:
             entry = build(Entry, data)
         except Unfit as error:
             raise RecordError(f"{path}:{number}: {error}") from error
-        if entry.rate <= 0 or not is_moment(entry.at):
-            raise RecordError(f"{path}:{number}: has a rate or a time that cannot be")
+        if entry.rate <= 0 or not is_moment(entry.at) or (entry.joules is not None and entry.joules <= 0):
+            raise RecordError(f"{path}:{number}: has a rate, an energy or a time that cannot be")
         entries.append(entry)
     return History(tuple(entries), tuple(torn))
 

@@ -28,6 +28,7 @@ def measured_outcome(ready: Ready, search: Search, root: Path) -> Outcome:
         if tried.settings != search.baseline
     ]
     outcome = Outcome(root, ready.loaders, ready.device, ready.torch_version, rows=tuple(rows))
+    outcome.cards, outcome.pairs = len(set(ready.gpus)), tuple(search.final)
     if readings.references[BASELINE]:
         outcome.diagnosis = diagnose(readings)
     outcome.baseline_rate, outcome.baseline_interval = rows[0].rate, rows[0].interval

@@ -77,6 +77,9 @@ class Outcome:
         turns: of the knobs of the training; None where none was named.
         samples: what the GPU did, on the clock of the blocks; empty where there is none, or its driver reports nothing.
         clock: when the run began, on that clock.
+        cards: how many GPUs train.
+        pairs: neighbouring blocks of the settings in the source and of those that the search chose, from which comes
+            the gain.
         explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
         prices: what the lines of a step cost, if that was asked for.
         fixes: of lint; None where they were not to be raced.
@@ -110,6 +113,8 @@ class Outcome:
     timeline: tuple[Served, ...] = ()
     samples: tuple[Sample, ...] = ()
     clock: float = 0.0
+    cards: int = 1
+    pairs: tuple[tuple[Block, Block], ...] = ()
     explained: tuple[Explanation, ...] = ()
     baseline_interval: Interval | None = None
     recommended_interval: Interval | None = None

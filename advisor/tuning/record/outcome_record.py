@@ -16,14 +16,15 @@ from accel_advisor.tuning.applying.project_code import display_name, own_frame
 from accel_advisor.tuning.nodes.node_facts import ranks_of
 from accel_advisor.tuning.nodes.node_messages import NodeFacts
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Settings
+from accel_advisor.tuning.record.device_schema import DeviceSample, DeviceUse, EnergyRecord
 from accel_advisor.tuning.record.device_use import spans, use
+from accel_advisor.tuning.record.energy_use import OF_BLOCK, OF_SETTINGS, energy, joules
 from accel_advisor.tuning.record.outcome import Outcome, Row
 from accel_advisor.tuning.record.schema import (
     SCHEMA,
     BlockRecord,
     Choice,
     DeviceRecord,
-    DeviceSample,
     EditRecord,
     EpochStart,
     LoaderRecord,
@@ -92,6 +93,7 @@ def recorded(outcome: Outcome) -> Record:
         loop=outcome.loop,
         other_work=None if outcome.taken is None else round(outcome.taken, 3),
         nodes=tuple(_node(number, one) for number, one in enumerate(outcome.nodes)),
+        energy=_energy(outcome),
     )
 
 
@@ -177,8 +179,23 @@ def _row(row: Row, outcome: Outcome) -> TriedRecord:
         step=_step(row.measured),
         worker_bytes=max((block.worker_bytes for block in row.measured), default=0) or None,
         cores=_cores([one for one in outcome.timeline if one.block is not None and one.block in row.measured]),
-        device=use(outcome.samples, spans(row.measured)),
+        device=_device(outcome, row.measured, OF_SETTINGS),
     )
+
+
+def _device(outcome: Outcome, blocks: tuple[Block, ...], periods: int) -> DeviceUse | None:
+    found = use(outcome.samples, spans(blocks))
+    return replace(found, joules=joules(outcome.samples, blocks, periods)) if found is not None else None
+
+
+def _energy(outcome: Outcome) -> EnergyRecord | None:
+    if not outcome.rows:
+        return None
+    now, found = outcome.rows[0].measured, outcome.recommendation
+    if found is None:
+        return energy(outcome.samples, now, (), (), outcome.cards)
+    then = [block for row in outcome.rows if row.settings == found.settings for block in row.measured]
+    return energy(outcome.samples, now, then, outcome.pairs, outcome.cards)
 
 
 def _cores(served: list[Served]) -> float | None:
@@ -229,14 +246,16 @@ def _block(served: Served, numbers: dict[Settings, int], outcome: Outcome) -> Bl
         warm_batches=block.warm_batches,
         worker_bytes=block.worker_bytes or None,
         cores=None if served.cores is None else round(served.cores, 3),
-        device=use(outcome.samples, spans((block,))),
+        device=_device(outcome, (block,), OF_BLOCK),
     )
 
 
 def _samples(outcome: Outcome) -> tuple[DeviceSample, ...]:
     """Those of the run itself, in its own time."""
     found = ((round(one.at - outcome.clock, 3), one) for one in outcome.samples)
-    return tuple(DeviceSample(at, one.busy, one.memory, one.power, one.clock) for at, one in found if at >= 0)
+    return tuple(
+        DeviceSample(at, one.busy, one.memory, one.power, one.clock, one.energy) for at, one in found if at >= 0
+    )
 
 
 def _machine(machine: Machine, devices: tuple[Accelerator, ...]) -> MachineRecord:

@@ -100,6 +100,8 @@ def _flaws(record: Record) -> Iterator[str]:
     positive += [one for ratio in record.ceilings.values() for one in _ends(ratio)]
     if any(one is not None and one <= 0 for one in positive):
         yield "has a rate or a gain that is not above 0"
+    if any(one is not None and one <= 0 for one in _joules(record)):
+        yield "has an energy that is not above 0"
     steps = [record.shares, *(row.step for row in record.tried), *(block.step for block in record.blocks)]
     spans = [one for block in record.blocks for one in (block.began, block.seconds)]
     spans += [one.at for one in record.samples]
@@ -109,6 +111,12 @@ def _flaws(record: Record) -> Iterator[str]:
         yield "has a price that is no share of a step"
     if any(block.tried is not None and not 0 <= block.tried < len(record.tried) for block in record.blocks):
         yield "has a block of a candidate that it does not list"
+
+
+def _joules(record: Record) -> list[float | None]:
+    devices = [*(row.device for row in record.tried), *(block.device for block in record.blocks)]
+    found, whole = [one.joules for one in devices if one is not None], record.energy
+    return found if whole is None else [*found, whole.now, whole.recommended, *_ends(whole.ratio)]
 
 
 def _prices(record: Record) -> list[Price]:

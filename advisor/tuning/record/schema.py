@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from accel_advisor.finding import Price
 from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.record.device_schema import DeviceSample, DeviceUse, EnergyRecord
 from accel_advisor.tuning.record.plain_record import PlainRecord
 from accel_advisor.tuning.record.turns_schema import FixesRecord, Ratio, TurnsRecord, VerificationRecord
 from accel_advisor.tuning.search.settings import Use
@@ -94,42 +95,6 @@ class EpochStart:
 
     seconds: float
     share: float
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceUse:
-    """What the device did in some blocks: mean share of the time in which a kernel ran, most memory in bytes by
-    whomever, mean watts and megahertz; None where its driver does not report it."""
-
-    busy: float | None = None
-    memory: int | None = None
-    power: float | None = None
-    clock: float | None = None
-
-    @property
-    def sentence(self) -> str:
-        """All of it in a few words; empty where nothing is known."""
-        parts = []
-        if self.busy is not None:
-            parts.append(f"{self.busy:.0%} busy".replace("%", " %"))
-        if self.memory is not None:
-            parts.append(f"{self.memory / (1 << 30):.1f} GiB in use")
-        if self.power is not None:
-            parts.append(f"{self.power:.0f} W")
-        if self.clock is not None:
-            parts.append(f"{self.clock:,.0f} MHz")
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceSample:
-    """What the device did at one moment: as :class:`DeviceUse`, ``at`` in seconds since the run began."""
-
-    at: float
-    busy: float | None = None
-    memory: int | None = None
-    power: float | None = None
-    clock: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +286,7 @@ class Record:
         ceilings: how many times as fast it would be with a part of the step removed, such as ``no-wait``.
         tried: every candidate, the settings in the source first.
         kept: why these are kept; None where others are recommended.
+        energy: joules a sample, now and under what is recommended; None where no driver reports it.
         diff: the change, as a unified diff; empty where there is none.
         applied: whether it is in place; ``verified`` whether the gain showed when both sources were run.
 
@@ -375,6 +341,7 @@ class Record:
     loop: PlainRecord | None = None
     other_work: float | None = None
     nodes: tuple[NodeRecord, ...] = ()
+    energy: EnergyRecord | None = None
 
     @property
     def trained(self) -> LoaderRecord:

@@ -13,7 +13,7 @@ from rich.text import Text
 from accel_advisor.tuning.record.schema import Choice, Record
 from accel_advisor.tuning.record.turns_schema import Ratio
 from accel_advisor.tuning.search.settings import describe
-from accel_advisor.tuning.wording.figures import interval_text, rate_text, says, share_text, times, visible
+from accel_advisor.tuning.wording.figures import interval_text, joules_text, rate_text, says, share_text, times, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,8 @@ def lines(records: Sequence[Record]) -> tuple[Line, ...]:
         Line("settings now", tuple(describe(record.trained.baseline.settings) for record in records), number=False),
         Line("samples/s now", tuple(_rate(record.trained.baseline) for record in records)),
     ]
+    energies = [record.energy for record in records]
+    found.append(Line("J a sample now", tuple("" if one is None else joules_text(one.now) for one in energies)))
     for part in ("wait", "transfer", "compute", "host"):
         shares = [record.shares.known.get(part) for record in records]
         found.append(Line(part, tuple("" if share is None else share_text(share) for share in shares)))
@@ -56,6 +58,10 @@ def lines(records: Sequence[Record]) -> tuple[Line, ...]:
     found += [
         Line("recommended", tuple(_recommended(record) for record in records), number=False),
         Line("samples/s then", tuple(_rate(record.trained.recommended) if _wins(record) else "" for record in records)),
+        Line(
+            "J a sample then",
+            tuple("" if one is None or one.recommended is None else joules_text(one.recommended) for one in energies),
+        ),
         Line("gain", tuple(_gain(record) for record in records)),
     ]
     return tuple(line for line in found if any(line.cells))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel_advisor.tuning.record.history import Entry, Rank, Standing
-from accel_advisor.tuning.wording.figures import percent, rate_text
+from accel_advisor.tuning.wording.figures import joules_text, percent, rate_text
 
 
 def standing_text(found: Standing) -> str:
@@ -28,6 +28,8 @@ def _compared(found: Standing) -> str:
 
 
 def recorded_rate(entry: Entry) -> str:
-    """What a run reached, with its interval where one is recorded: ``120 samples/s (110-130)``."""
+    """What a run reached, with its interval where one is recorded, and with the energy where that is:
+    ``120 samples/s (110-130), 0.42 J per sample``."""
     ends = f" ({rate_text(entry.low)}-{rate_text(entry.high)})" if entry.low is not None else ""
-    return f"{rate_text(entry.rate)} samples/s{ends}"
+    energy = f", {joules_text(entry.joules)} per sample" if entry.joules is not None else ""
+    return f"{rate_text(entry.rate)} samples/s{ends}{energy}"

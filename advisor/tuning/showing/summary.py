@@ -16,6 +16,7 @@ from accel_advisor.tuning.record.schema import Choice, Explanation, Record, Trie
 from accel_advisor.tuning.record.turns_schema import FixesRecord, TurnsRecord, VerificationRecord
 from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.search.stops import Verdict
+from accel_advisor.tuning.showing.energy_text import energy_text
 from accel_advisor.tuning.showing.price_text import price_lines
 from accel_advisor.tuning.showing.race_text import race_lines, raced_ending
 from accel_advisor.tuning.wording.figures import interval_text, rate_text, times, visible
@@ -131,6 +132,8 @@ def _print_shares(record: Record, console: Console) -> None:
         console.print(_text(f"Ceiling       {interval_text(ceiling)} with {CEILINGS.get(name, name)}"))
     if record.tried:
         _print_use(record.tried[0], console)
+    if record.recommended is None:
+        _print_energy(record, console)
 
 
 def _print_explanation(found: Explanation, console: Console) -> None:
@@ -154,6 +157,11 @@ def _print_explanation(found: Explanation, console: Console) -> None:
 def _print_use(row: TriedRecord, console: Console) -> None:
     if row.device is not None and row.device.sentence:
         console.print(_text(f"GPU           {row.device.sentence}"))
+
+
+def _print_energy(record: Record, console: Console) -> None:
+    if record.energy is not None:
+        console.print(_text(f"Energy        {energy_text(record.energy)}"))
 
 
 def _table(record: Record) -> Table:
@@ -185,6 +193,7 @@ def _print_recommendation(record: Record, choice: Choice, console: Console) -> N
         console.print(_text(f"Takes         {use_text(record.use)}{where}"))
     if record.recommended is not None:
         _print_use(record.tried[record.recommended], console)
+        _print_energy(record, console)
     if record.diff:
         console.print()
         _print_diff(record.diff, console)

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT
+from accel_advisor.tuning.record.device_schema import DeviceSample
 from accel_advisor.tuning.record.phases import phases
-from accel_advisor.tuning.record.schema import BlockRecord, DeviceSample, Record
+from accel_advisor.tuning.record.schema import BlockRecord, Record
 from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.trial.timeline import START
 

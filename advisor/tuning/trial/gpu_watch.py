@@ -1,4 +1,4 @@
-"""What the GPU did while blocks were measured: utilisation, memory, power and clock, as its driver reports them.
+"""What the GPU did while blocks were measured: utilisation, memory, power, clock and energy, as its driver reports.
 
 The parent asks the driver, several times a second, from a thread of its own: the user's process is left alone. Blocks
 carry the time at which they began on the monotonic clock, which all processes of a machine share, so that samples and
@@ -9,31 +9,33 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from accel_advisor.machine.gpus import Sample, driver, handle_of, sample
+from accel_advisor.machine.gpus import Sample, driver, handle_of, metered, sample
 
 PERIOD = 0.2
 """Seconds between samples; the driver itself averages utilisation over a sixth of a second to a second."""
 
 
 class GpuWatch:
-    """Samples one GPU for as long as the context lasts; nothing where its driver cannot be asked.
+    """Samples the first GPU of a training for as long as the context lasts, and what all of them take of energy;
+    nothing where their driver cannot be asked.
 
     Args:
-        uuid: of the GPU, as torch or the driver writes it; empty where the training has none.
+        uuids: of the GPU of each rank, as torch or the driver writes it; empty where a rank has none.
         samples: takes them, in the order of time; on :func:`time.perf_counter`.
     """
 
-    def __init__(self, uuid: str, samples: list[Sample]) -> None:
+    def __init__(self, uuids: Sequence[str], samples: list[Sample]) -> None:
         self._samples = samples
-        self._uuid = uuid
+        self._uuids = tuple(dict.fromkeys(uuids))
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="gpu-watch", daemon=True)
 
     def __enter__(self) -> Self:
-        if self._uuid:
+        if self._uuids and self._uuids[0]:
             self._thread.start()
         return self
 
@@ -46,8 +48,11 @@ class GpuWatch:
 
     def _sample(self) -> None:
         with driver() as library:
-            handle = handle_of(library, self._uuid) if library is not None else None
-            if handle is None:
+            if library is None:
                 return
+            handles = [handle_of(library, uuid) for uuid in self._uuids]
+            if handles[0] is None:
+                return
+            cards = metered(library, handles)
             while not self._over.wait(PERIOD):
-                self._samples.append(sample(library, handle, time.perf_counter()))
+                self._samples.append(sample(library, handles[0], time.perf_counter(), cards))

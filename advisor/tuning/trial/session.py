@@ -175,7 +175,7 @@ class Session:
         except BaseException:
             self.close()
             raise
-        self._watching.enter_context(GpuWatch(self.ready.gpu, self.samples))
+        self._watching.enter_context(GpuWatch(self.ready.gpus, self.samples))
         return self.ready
 
     def run(self, search: Search, watch: Watch) -> None:

@@ -59,6 +59,11 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms" if seconds >= 1e-4 else "0 ms"
 
 
+def joules_text(energy: float) -> str:
+    """Energy for people: ``12.5 J``, ``34.1 mJ``."""
+    return f"{rate_text(energy)} J" if energy >= 0.1 else f"{rate_text(1e3 * energy)} mJ"
+
+
 def times(ratio: float) -> str:
     """A ratio for people: ``2.7 times``, ``1.04 times``, ``12 times``."""
     return f"{ratio:.0f} times" if ratio >= 10 else f"{ratio:.1f} times" if ratio >= 1.3 else f"{ratio:.2f} times"

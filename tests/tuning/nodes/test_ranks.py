@@ -121,6 +121,8 @@ def test_ranks_that_went_different_ways_are_refused() -> None:
 
 def test_the_latest_start_counts() -> None:
     assert merged([Ready((), "cpu", "2.13", 1.0), Ready((), "cpu", "2.13", 3.0)]).startup_seconds == 3.0
+    devices = [Ready((), "cuda", "2.13", 1.0, (uuid,)) for uuid in ("a", "b", "a")]
+    assert merged(devices).gpus == ("a", "b", "a")
 
 
 def test_a_block_takes_as_long_as_its_slowest_rank_and_its_parts_are_those_of_the_rank_that_others_wait_for() -> None:

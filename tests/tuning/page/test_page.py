@@ -27,12 +27,11 @@ from accel_advisor.tuning.page.line_costs import line_costs
 from accel_advisor.tuning.page.loader_stages import ways
 from accel_advisor.tuning.page.page import comparison_page, history_page, trial_page
 from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.record.device_schema import DeviceSample, DeviceUse, EnergyRecord
 from accel_advisor.tuning.record.history import HISTORY, Entry, History
 from accel_advisor.tuning.record.record_file import read_record, record_of
 from accel_advisor.tuning.record.schema import (
     DeviceRecord,
-    DeviceSample,
-    DeviceUse,
     Explanation,
     FindingPrice,
     FunctionTime,
@@ -416,6 +415,24 @@ def test_a_device_is_shown_where_its_driver_reports_it(record: Record) -> None:
     assert "Device busy" in page
     assert '<div class="value">53 %</div>' in page
     assert 'width="25.0%"' in page
+
+
+def test_energy_stands_in_the_pages_where_it_was_counted(record: Record) -> None:
+    assert "Energy" not in trial_page(record)
+    assert "J a sample" not in comparison_page([record, record], ["a", "b"])
+    found = replace(record, energy=EnergyRecord(0.42, 0.31, Ratio(0.738, 0.72, 0.76), 8))
+    page = trial_page(found)
+    check(page)
+    assert "<dt>Energy</dt><dd>0.42 J per sample now, 0.31 J with the recommended settings (26 % less, " in page
+    page = comparison_page([record, found], ["a", "b"])
+    check(page)
+    assert '<th scope="row">J a sample now</th><td></td><td>0.42 J</td>' in page
+    assert '<th scope="row">J a sample then</th><td></td><td>0.31 J</td>' in page
+    assert "energy a sample" not in history_page(History((entry(9),)))
+    page = history_page(History((entry(9), replace(entry(10), joules=0.31))))
+    check(page)
+    assert page.count("energy a sample") == 1
+    assert page.count('<td class="number">0.31 J</td>') == 1
 
 
 def test_a_history_is_drawn_with_its_best(record: Record) -> None:

@@ -89,6 +89,20 @@ def test_a_line_for_each_run_and_none_lost_when_runs_end_together(tmp_path: Path
     assert is_history(path)
 
 
+def test_lines_of_versions_that_did_not_count_energy_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    append(path, run(1))
+    old = json.loads(path.read_text())
+    del old["joules"]
+    path.write_text(json.dumps(old) + "\n")
+    append(path, replace(run(2), joules=0.42))
+    assert [entry.joules for entry in read_history(path).entries] == [None, 0.42]
+    assert "2 samples/s (1.98-2.02), 0.42 J per sample on " in CliRunner().invoke(report, [str(path)]).stdout
+    path.write_text(json.dumps({**old, "joules": -1}) + "\n")
+    with pytest.raises(RecordError, match="an energy"):
+        read_history(path)
+
+
 def test_a_torn_line_is_left_out_and_reported_and_the_next_one_stands(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     append(path, run(1))

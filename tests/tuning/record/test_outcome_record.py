@@ -6,14 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.kernel.trial_report import TrialReport
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.tuning.page.machine_use import busy_over_time
 from accel_advisor.tuning.page.page import trial_page
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, Settings
+from accel_advisor.tuning.record.history import entry_of
+from accel_advisor.tuning.record.outcome import Outcome
 from accel_advisor.tuning.record.outcome_record import recorded
 from accel_advisor.tuning.record.record_file import plain, record_of
 from accel_advisor.tuning.search.purposes import Purpose
+from accel_advisor.tuning.search.stops import Stop
 from accel_advisor.tuning.search.verification import Verification
+from accel_advisor.tuning.showing.history_text import recorded_rate
 from accel_advisor.tuning.showing.trace import trace
 from accel_advisor.tuning.trial.timeline import START, Served
 
@@ -95,7 +100,7 @@ def test_samples_of_a_gpu_reach_every_output(tmp_path: Path) -> None:
     assert "GPU           90 % busy, 3.0 GiB in use\n" in said
     data = plain(recorded(found))
     assert [one["at"] for one in data["samples"]] == [3.5, 4.5, 6.5]
-    use = {"busy": pytest.approx(0.3), "memory": 3 * gib, "power": 150.0, "clock": 1500.0}
+    use = {"busy": pytest.approx(0.3), "memory": 3 * gib, "power": 150.0, "clock": 1500.0, "joules": None}
     assert data["tried"][0]["device"] == data["blocks"][0]["device"] == use
     assert data["tried"][1]["device"]["busy"] == 0.9
     assert data["tried"][2]["device"] is None
@@ -108,6 +113,72 @@ def test_samples_of_a_gpu_reach_every_output(tmp_path: Path) -> None:
     counters = [event for event in trace(stored)["traceEvents"] if event["name"].startswith("GPU")]
     assert [event["args"] for event in counters if event["name"] == "GPU power"] == [{"W": 100.0}, {"W": 200.0}]
     assert [event["ts"] for event in counters if event["name"] == "GPU busy"] == [3.5e6, 4.5e6, 6.5e6]
+
+
+def metered(root: Path, *, applied: bool) -> Outcome:
+    """Three pairs of blocks of a second each, in which a sample takes 4 J now and 3 J with what is recommended."""
+    found = outcome(root, won=True, verification=Verification(True, GAIN) if applied else None)
+    began = [1000.0 + 2 * number for number in range(3)]
+    old = tuple(Block(BASELINE, 10, 100, 1.0, 0.5, 0.0, 0.5, 0.0, began=at) for at in began)
+    new = tuple(Block(Settings(4), 10, 100, 1.0, 0.5, 0.0, 0.5, 0.0, began=at + 1) for at in began)
+    row, best, *others = found.rows
+    found.rows = (replace(row, measured=old), replace(best, measured=new), *others)
+    found.timeline = (
+        Served(BASELINE, Purpose.OLD_AGAINST_NEW, 0.0, 1.0, old[0]),
+        Served(Settings(4), Purpose.OLD_AGAINST_NEW, 1.0, 1.0, new[0]),
+    )
+    found.pairs, found.clock, counter = tuple(zip(old, new, strict=True)), 1000.0, 0.0
+    for number in range(30):
+        found.samples += (Sample(1000.05 + 0.2 * number, 0.5, None, None, None, counter),)
+        counter += 0.2 * (300 if number // 5 % 2 else 400)
+    return found
+
+
+def test_energy_reaches_every_output(tmp_path: Path) -> None:
+    found = metered(tmp_path, applied=False)
+    said = "4 J per sample now, 3 J with the recommended settings (25 % less, between 25 and 25), as the driver counts"
+    assert f"Energy        {said} it for the whole card\n" in printed(found)
+    data = plain(recorded(found))
+    assert data["energy"] == {
+        "now": pytest.approx(4.0),
+        "recommended": pytest.approx(3.0),
+        "ratio": {"ratio": pytest.approx(0.75), "low": pytest.approx(0.75), "high": pytest.approx(0.75)},
+        "pairs": 3,
+        "cards": 1,
+    }
+    assert [one["device"]["joules"] for one in data["blocks"]] == [pytest.approx(4.0), pytest.approx(3.0)]
+    assert [one["device"]["joules"] for one in data["tried"][:2]] == [pytest.approx(4.0), pytest.approx(3.0)]
+    assert data["samples"][1]["energy"] == pytest.approx(80.0)
+    stored = record_of(json.loads(json.dumps(data)))
+    assert plain(stored) == data
+    assert said in trial_page(stored)
+    assert said in TrialReport(stored, "%accel tune")._repr_html_()
+
+
+def test_without_a_counter_nothing_is_said_of_energy(tmp_path: Path) -> None:
+    found = metered(tmp_path, applied=False)
+    found.samples = tuple(replace(one, energy=None) for one in found.samples)
+    record = recorded(found)
+    assert record.energy is None
+    assert [one.device.joules for one in record.tried if one.device is not None] == [None, None]
+    assert "Energy" not in printed(found)
+    assert "Energy" not in trial_page(record)
+    assert "Energy" not in TrialReport(record, "%accel tune")._repr_html_()
+
+
+def test_where_nothing_is_recommended_energy_is_that_of_the_source(tmp_path: Path) -> None:
+    found = metered(tmp_path, applied=False)
+    found.recommendation, found.kept = None, Stop.NOTHING_FASTER
+    assert "Energy        4 J per sample now, as the driver counts it for the whole card\n" in printed(found)
+
+
+def test_the_history_keeps_the_energy_of_the_script_as_it_was_left(tmp_path: Path) -> None:
+    left, applied = (entry_of(recorded(metered(tmp_path, applied=applied))) for applied in (False, True))
+    assert left is not None
+    assert applied is not None
+    assert (left.joules, applied.joules) == (pytest.approx(4.0), pytest.approx(3.0))
+    assert recorded_rate(left) == "412 samples/s, 4 J per sample"
+    assert recorded_rate(replace(left, joules=None)) == "412 samples/s"
 
 
 def test_paths_are_relative_to_the_project(tmp_path: Path) -> None:

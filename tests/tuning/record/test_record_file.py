@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from accel_advisor.tuning.record.device_schema import DeviceUse
 from accel_advisor.tuning.record.record_file import record_of
 from accel_advisor.tuning.record.schema import Record
 
@@ -31,6 +32,19 @@ def test_keys_from_a_newer_version_are_passed_over(record: Record) -> None:
     data = copy.deepcopy(DATA)
     data["news"], data["tried"][0]["news"] = 1, {"x": [None]}
     assert record_of(data) == record
+
+
+def test_records_of_versions_that_did_not_count_energy_are_read() -> None:
+    data = copy.deepcopy(DATA)
+    for key in ("energy", "samples"):
+        data.pop(key, None)
+    found = record_of(data)
+    assert (found.energy, found.samples) == (None, ())
+    data["tried"][0]["device"] = {"busy": 0.5, "memory": 1, "power": 1.0, "clock": 1.0}
+    data["samples"] = [{"at": 1.0, "busy": 0.5, "memory": 1, "power": 1.0, "clock": 1.0}]
+    found = record_of(data)
+    assert found.tried[0].device == DeviceUse(0.5, 1, 1.0, 1.0)
+    assert found.samples[0].energy is None
 
 
 def test_every_key_is_documented() -> None:
@@ -67,6 +81,9 @@ def setting(path: str, value: Any) -> Callable[[dict[str, Any]], object]:
         (setting("tried.0.settings.num_workers", 1.5), "`tried[0].settings.num_workers` that is not a whole number"),
         (setting("tried.0.rate", -1), "not above 0"),
         (setting("tried.0.gain", {"ratio": 0, "low": None, "high": None}), "not above 0"),
+        (setting("energy", {"now": 0}), "an energy that is not above 0"),
+        (setting("energy", {"now": 1, "recommended": -1}), "an energy that is not above 0"),
+        (setting("energy", {"recommended": 1}), "has no `energy.now`"),
         (setting("blocks.0.tried", 99), "a candidate that it does not list"),
         (setting("blocks.0.seconds", -1), "below 0"),
         (setting("began", "yesterday"), "no time"),

@@ -214,8 +214,8 @@ class Ready:
     torch_version: str
     startup_seconds: float
     """From the start of the child to its first training batch."""
-    gpu: str = ""
-    """UUID of the device that trains; empty where there is none, or torch does not report it."""
+    gpus: tuple[str, ...] = ()
+    """UUID of the device that trains, by rank; empty where there is none, or torch does not report it."""
     plain: PlainLoop | None = None
     """Of a loop that takes its batches from no loader: then what fetches them stands in the place of one."""
 
