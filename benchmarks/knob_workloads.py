@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnob
+from accel_advisor.tuning.probe.knobs.training_knobs import TRAINING_KNOBS
 
 SCRIPT = """\
 import torch
@@ -194,6 +195,12 @@ class Workload:
         keys = ("model", "shape", "optimizer", "loader", "loss", "classes", "before", "after")
         text = SCRIPT.format(**{key: getattr(self, key) for key in keys}).replace("\n\n\n\n\n", "\n\n")
         return "".join(line for line in text.splitlines(keepends=True) if line == "\n" or line.strip())
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether its device is missing here, and its knob does something on others, too: nothing is learned then."""
+        kind = next(kind for kind in TRAINING_KNOBS if kind.name == self.knob)
+        return bool(self.device) and not present(self.device) and kind.device != self.device
 
     def wrong(self, turn: TriedKnob) -> str:
         """What is wrong with an answer, in words; empty where nothing is."""
