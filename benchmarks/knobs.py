@@ -87,9 +87,7 @@ def run(workload: Workload) -> dict[str, Any]:
     memory = min((one.memory for one in gpus() if one.memory), default=None) if workload.device else None
     with _session(workload) as session:
         command, machine = session.command, inspect_machine()
-        trials = KnobTrials(
-            session, command, machine, root=command.cwd, block=workload.block, memory=memory
-        )
+        trials = KnobTrials(session, command, machine, root=command.cwd, block=workload.block, memory=memory)
         tried = try_knobs(trials, workload.with_ | {workload.knob}, write=False).tried
     turn = next(turn for turn in tried if turn.name == workload.knob)
     gain = turn.gain
@@ -160,7 +158,11 @@ def main() -> int:
         try:
             result = trains(ALL[name]) if options.quick else run(ALL[name])
         except (TrialError, OSError, RuntimeError, ValueError) as error:
-            result = {"knob": ALL[name].knob, "wrong": f"failed: {error}", "seconds": 0.0}  # the others are worth having
+            result = {
+                "knob": ALL[name].knob,
+                "wrong": f"failed: {error}",
+                "seconds": 0.0,
+            }  # the others are worth having
         results[name] = result | {"date": _now(), "commit": about["commit"], "accelerators": about["accelerators"]}
         done.append(name)
         print(f"{time.monotonic() - began:.0f} s, {name}: {result}", flush=True)
