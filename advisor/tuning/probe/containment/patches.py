@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import importlib.machinery
 import io
 import os
 import shutil
@@ -17,8 +16,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from accel_advisor.tuning.probe.containment.module_imports import patch_imports
 from accel_advisor.tuning.probe.containment.overlay import Overlay
-from accel_advisor.tuning.probe.containment.scratch_layer import Layer, open_real
+from accel_advisor.tuning.probe.containment.scratch_layer import Layer
 from accel_advisor.tuning.probe.script.import_watch import ImportHook
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
@@ -232,25 +232,12 @@ class Containment:
         self._patch("open", lambda _: open_number)
 
     def _patch_imports(self) -> None:
-        """Modules are read by functions that Python keeps to itself: what lies in the layer is compiled from there,
-        and never taken from the cached bytecode of the file below it."""
         overlay = self._overlay
-        kind: Any = importlib.machinery.SourceFileLoader
-        code_of = kind.get_code
-
-        @functools.wraps(code_of)
-        def get_code(loader: Any, name: str) -> Any:
-            path = loader.get_filename(name)
-            place = overlay.reading(path) if overlay.used else path
-            if place == path:
-                return code_of(loader, name)
-            with open_real(place, "rb") as file:
-                return loader.source_to_code(file.read(), path)
 
         def open_code(original: Callable[[str], Any]) -> Callable[[str], Any]:
             return lambda path: original(overlay.reading(path) if overlay.used else path)
 
-        kind.get_code = get_code
+        patch_imports(overlay)
         self._patch("open_code", open_code, io)
 
     def _lifts(self, original: Callable[..., Any]) -> Callable[..., Any]:
