@@ -275,7 +275,26 @@ def table(record: dict[str, Any]) -> str:
         f"Each event by itself: {each}. The end of a block takes {_spelled(end, 'us', digits=0)}, the "
         f"probe's threads {_spelled(threads, 'us', digits=0)} of every second.",
     ]
+    if "gpu" in record:
+        paragraphs += on_gpu(record["gpu"])
     return "\n".join([*lines, "", "\n\n".join(paragraphs), ""])
+
+
+def on_gpu(found: dict[str, Any]) -> list[str]:
+    """What was recorded on a GPU (``gpu/overhead.py``), in paragraphs."""
+    kinds = found["kinds"].values()
+    parts = [
+        f"{_spelled(kind['overhead']['wall'], '%', 100, 2)} of a step of {kind['milliseconds a step']:.1f} ms, "
+        f"{_spelled(kind['microseconds a step']['wall'], 'us')}"
+        for kind in kinds
+    ]
+    told = [_spelled(kind["overhead"]["all told"], "%", 100, 2) for kind in kinds]
+    names = ", ".join(gpu["name"] for gpu in found["machine"]["gpus"]) or found["machine"]["device"]
+    return [
+        f"On a GPU ({names}, torch {found['versions']['torch']}, {found['date']}, commit {found['commit'][:7]}), by "
+        f"the wall: {'; '.join(parts)}. With the ends of blocks and the threads: {', and '.join(told)}. Medians of "
+        f"{found['processes']} processes."
+    ]
 
 
 def _spelled(found: dict[str, float | None], unit: str, scale: float = 1, digits: int = 1) -> str:
@@ -306,6 +325,8 @@ def main() -> None:
         pairs = measure(one, options.minutes)
     record = {"machine": machine(), "load before": round(load, 1), "device": options.device, "limit": LIMIT}
     record |= result(pairs, KINDS)
+    if options.json is not None and options.json.exists():
+        record |= {key: value for key, value in json.loads(options.json.read_text()).items() if key == "gpu"}
     print(json.dumps(record, indent=1))
     if options.json is not None:
         write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())

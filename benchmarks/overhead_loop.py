@@ -29,6 +29,8 @@ PROBE = "accel_advisor.tuning.probe."
 MODULES = 60
 BATCHES = 100
 """Of an epoch."""
+WIDTH, ROWS = 8, 64
+"""Of a batch."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,15 @@ class Blocks:
             not timed: nothing of the probe runs then but its threads.
         rounds: pairs of blocks, one with the probe and one without, in random order.
         skip, steps: of a block. While it skips, the interpreter gets used to what was put back; it does not wait then.
+        width, rows: of what the modules compute with.
     """
 
     pause: float
     rounds: int
     skip: int
     steps: int
+    width: int = WIDTH
+    rows: int = ROWS
 
 
 @dataclass(frozen=True)
@@ -149,12 +154,17 @@ class Loop:
     def __init__(self, device: str) -> None:
         torch.set_num_threads(1)
         self.device = torch.device(device)
-        layers = (layer for _ in range(MODULES // 2) for layer in (nn.Linear(8, 8), nn.ReLU()))
-        self._model = nn.Sequential(*layers).to(device)
-        self._optimizer = torch.optim.SGD(self._model.parameters(), lr=1e-6)
-        self._loader = DataLoader(TensorDataset(torch.randn(64 * BATCHES, 8)), batch_size=64)
+        self.size(WIDTH, ROWS)
+        self._loader = DataLoader(TensorDataset(torch.randn(ROWS * BATCHES, WIDTH)), batch_size=ROWS)
         self.switch = Switch(places=[])
         self._iterators: dict[bool, Any] = {}
+
+    def size(self, width: int, rows: int) -> None:
+        """Trains a model that computes with matrices of another size."""
+        layers = (layer for _ in range(MODULES // 2) for layer in (nn.Linear(width, width), nn.ReLU()))
+        self._model = nn.Sequential(*layers).to(self.device)
+        self._optimizer = torch.optim.SGD(self._model.parameters(), lr=1e-6)
+        self._repeats = rows // ROWS, width // WIDTH
 
     def take(self) -> Any:
         """The next batch, from the probe's iterator where it is in place, else from torch's own."""
@@ -177,7 +187,10 @@ class Loop:
         batch = self.take()
         taken = time.perf_counter() - began
         self._optimizer.zero_grad()
-        loss = self._model(batch.to(self.device)).square().mean()
+        inputs = batch.to(self.device)
+        if self._repeats != (1, 1):
+            inputs = inputs.repeat(*self._repeats)  # there, where no copy holds it up
+        loss = self._model(inputs).square().mean()
         loss.backward()
         self._optimizer.step()
         if self.device.type != "cpu":
@@ -193,6 +206,7 @@ def clocks() -> tuple[float, float]:
 def rounds(loop: Loop, blocks: Blocks, order: random.Random) -> dict[str, list[list[list[float]]]]:
     """Seconds of every step by each clock, in pairs of blocks with the probe (``in``) and without (``out``)."""
     found: dict[str, list[list[list[float]]]] = {"in": [], "out": []}
+    loop.size(blocks.width, blocks.rows)
     for _ in range(blocks.rounds):
         for arm in order.sample(("in", "out"), 2):
             loop.switch.put(arm == "in")
@@ -301,6 +315,7 @@ def main() -> None:
         iterators[arm] = loop.iterator
     began, spent = time.perf_counter(), threads()
     kinds = {kind: rounds(loop, blocks, order) for kind, blocks in plan.kinds.items()}
+    loop.size(plan.seen.width, plan.seen.rows)
     said = {
         "kinds": kinds,
         "threads": (threads() - spent) / (time.perf_counter() - began),

@@ -16,7 +16,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from torch.optim import optimizer as optimizers
 
-from benchmarks.overhead import BEGIN, END, bench, between, costs, middle, put, quartile, result, shortest, table
+from benchmarks.gpu.overhead import section
+from benchmarks.overhead import (
+    BEGIN,
+    END,
+    bench,
+    between,
+    costs,
+    middle,
+    on_gpu,
+    put,
+    quartile,
+    result,
+    shortest,
+    table,
+)
 from benchmarks.overhead_loop import MODULES, PROBE, Blocks, Loop, Plan, Switch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,6 +134,43 @@ def test_the_probe_is_taken_out_and_put_back(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_step_calls_as_many_modules_as_it_says() -> None:
     assert len(Loop("cpu")._model) == MODULES
+
+
+def test_a_larger_step_has_as_many_modules_and_larger_matrices() -> None:
+    loop = Loop("cpu")
+    seen: list[Any] = []
+    for width, rows in ((16, 128), (8, 64)):
+        loop.size(width, rows)
+        loop._model.register_forward_pre_hook(lambda _, inputs: seen.append(tuple(inputs[0].shape)))
+        loop.step()
+        assert len(loop._model) == MODULES
+    assert seen == [(128, 16), (64, 8)]
+
+
+def test_a_process_on_a_gpu_gives_one_number_and_six_an_interval() -> None:
+    def process(inside: float, out: float) -> dict[str, Any]:
+        blocks = said([inside, inside], [out, out])["kinds"]["tiny"]
+        events = {"a module": {"in": [[[2e-6]]], "out": [[[1e-6]]]}}
+        return {"kinds": {"short": blocks, "long": blocks}, "events": events, "ends": [1e-3], "threads": 0.001}
+
+    few = section(process(2.0, 2.0), [process(2.02, 2.0)])
+    assert few["kinds"]["long"]["microseconds a step"]["wall"] == {"is": 20.0, "low": None, "high": None}
+    found = section(process(2.0, 2.0), [process(2.0 + each / 100, 2.0) for each in range(6)])
+    short = found["kinds"]["short"]
+    assert short["microseconds a step"]["wall"] == {"is": 25.0, "low": 0.0, "high": 50.0}
+    assert short["overhead"]["wall"] == {"is": 0.0125, "low": 0.0, "high": 0.025}
+    assert short["overhead"]["all told"]["is"] == pytest.approx(0.0125 + 0.002 + 0.001)
+    assert short["nothing, microseconds a step"] == 0.0
+    assert found["events, microseconds"]["a module"] == {"is": 1.0, "low": 1.0, "high": 1.0}
+    about = {
+        "machine": {"gpus": [{"name": "A GPU"}]},
+        "versions": {"torch": "2.11.0"},
+        "date": "a day",
+        "commit": "abc",
+    }
+    (text,) = on_gpu(found | about)
+    assert "A GPU, torch 2.11.0, a day, commit abc), by the wall: 1.25 % (0.00 to 2.50) of a step of 2.0 ms" in text
+    assert text.endswith("Medians of 6 processes.")
 
 
 def test_a_trial_with_the_probe_in_and_out() -> None:
