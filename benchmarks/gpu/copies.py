@@ -58,7 +58,9 @@ class Device:
     def __init__(self) -> None:
         self.cuda = torch.cuda.is_available()
         self.there = torch.device("cuda", torch.cuda.current_device()) if self.cuda else torch.device("cpu")
-        self._events = [torch.cuda.Event(enable_timing=True) for _ in range(2)] if self.cuda else []
+        self._events: list[torch.cuda.Event] = []
+        if self.cuda:
+            self._events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]  # type: ignore[no-untyped-call]
 
     def pin(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy in pinned memory."""

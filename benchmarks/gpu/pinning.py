@@ -63,8 +63,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
     end = BEGAN + options.seconds - END
     signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, max(0.1, end + END / 2 - time.monotonic()), 1.0)  # again where it is lost
-    faulthandler.dump_traceback_later(max(1.0, end + END + HANGS - time.monotonic()), exit=True)
+    faulthandler.dump_traceback_later(max(2 * HANGS, end + END + HANGS - time.monotonic()), exit=True)
     device = Device()
     found = about("cuda" if device.cuda else "cpu")
     found |= {"quick": options.quick, "copies": [], "training": [], "failed": {}}
@@ -83,6 +82,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         say(f"{part} failed: {found['failed'][part]}")
 
     try:
+        signal.setitimer(signal.ITIMER_REAL, max(0.1, end + END / 2 - time.monotonic()), 1.0)  # again where it is lost
         say("begins")
         until = time.monotonic() + COPIES_SHARE * (end - time.monotonic())
         for number, size in enumerate(sizes):
