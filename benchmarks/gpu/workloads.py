@@ -1,5 +1,5 @@
 """The training scripts that keep a GPU waiting, each in its own way: files to decode, texts to split, rows to gather,
-batches to move. Models are of torch alone; precision is torch's default."""
+batches to move; and one that does not, whose steps are long. Models are of torch alone, precision is its default."""
 
 from __future__ import annotations
 
@@ -164,6 +164,38 @@ def make_model():
     return nn.Sequential(*shrunk, nn.Linear((@SIZE@ // 16) ** 2, 2))
 """
 
+COMPUTE = """
+
+class Data(Dataset):
+    def __init__(self):
+        self.rows = torch.randn(20_000, 64)
+        self.labels = torch.randint(2, (20_000,))
+
+    def __len__(self):
+        return 200_000
+
+    def __getitem__(self, index):
+        return self.rows[index % 20_000], self.labels[index % 20_000]
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.columns = nn.Parameter(torch.randn(64, @SIZE@) * 0.1)
+        layer = nn.TransformerEncoderLayer(@SIZE@, 8, 4 * @SIZE@, dropout=0.0, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 8, enable_nested_tensor=False)
+        self.head = nn.Linear(@SIZE@, 2)
+
+    def forward(self, rows):
+        return self.head(self.encoder(rows.unsqueeze(2) * self.columns).mean(1))
+
+
+def make_model():
+    return Model()
+"""
+NOTHING = "nothing to gain"
+"""The answer of a workload that no setting makes faster."""
+
 
 @dataclass(frozen=True)
 class Training(Workload):
@@ -174,12 +206,18 @@ class Training(Workload):
         size: of a sample, in pixels or words.
         folder: where its data lie.
         counts: the workers of its grid.
+        warmest: steps before a reading at the most.
     """
 
     script: str = ""
     size: int = 0
     folder: str = ""
     counts: tuple[int, ...] = (0, 2)
+    warmest: int = 1000
+
+    def warm(self, settings: Settings) -> int:
+        """As for every workload; fewer steps where they are long, and batches are ready before in any case."""
+        return min(self.warmest, super().warm(settings))
 
     def source(self, settings: Settings) -> str:
         """The script with ``settings`` written out: those of the copies as an argument of the loop's own."""
@@ -196,10 +234,18 @@ class Training(Workload):
             text = text.replace(mark, word)
         return text
 
+    def rules(self) -> dict[str, Settings]:
+        """What rules of thumb say, by name, the defaults first: no workers, four, and as many as there are cores."""
+        counts = {"defaults": 0, "4 workers": 4, "all cores": self.counts[-1]}
+        plain = {name: Settings(count) for name, count in counts.items()}
+        return plain | {f"{name}, pinned": Settings(count, pin_memory=True) for name, count in counts.items()}
+
     def cells(self) -> list[Settings]:
-        """Every cell, the baseline first. Copies that do not block are different only from pinned memory."""
-        copies: tuple[dict[str, bool], ...] = ({}, {"pin_memory": True}, {"pin_memory": True, "non_blocking": True})
-        return [Settings(count, **one) for count in self.counts for one in (copies if count else ({},))]
+        """Every cell, those of rules of thumb first. Copies that do not block are different only from pinned memory;
+        without workers, pinning takes the step's own time, and what does not block is no cell."""
+        copies: tuple[dict[str, bool], ...] = ({"pin_memory": True, "non_blocking": True}, {"pin_memory": True}, {})
+        rest = [Settings(count, **one) for one in copies for count in reversed(self.counts) if count]
+        return list(dict.fromkeys((*self.rules().values(), *rest)))
 
     def cell(self, settings: Settings) -> Settings:
         """The cell that settings fall into; epochs are long, so that it makes no difference whether workers persist."""
@@ -245,6 +291,15 @@ def trainings(folder: Path, cores: int, *, quick: bool) -> tuple[Training, ...]:
             LARGE,
             batch=16 if quick else 64,
             size=128 if quick else 512,
+        ),
+        training(
+            "compute",
+            "Rows of a table in memory, each number a token, for a transformer encoder of eight layers.",
+            COMPUTE,
+            answer=NOTHING,
+            batch=4 if quick else 64,
+            size=32 if quick else 1024,
+            warmest=8,
         ),
     )
 

@@ -105,10 +105,9 @@ class Grid:
     def _rate(self, cell: Settings, *, quick: bool) -> float:
         work = self.workload
         count = cell.num_workers
-        warm = 2 + count * (2 + prefetch(cell))
         request = {
             "script": str(self._write(cell)),
-            "warm": work.length if work.short else math.ceil(warm / work.period) * work.period,
+            "warm": work.length if work.short else math.ceil(work.warm(cell) / work.period) * work.period,
             "unit": work.length if work.short else math.lcm(work.period, max(1, count)),
             "seconds": min(0.4, work.seconds) if quick else work.seconds,
         }

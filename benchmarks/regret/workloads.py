@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from accel_advisor.tuning.probe.channel.wire import Settings
-from accel_advisor.tuning.search.settings import describe
+from accel_advisor.tuning.search.settings import describe, prefetch
 
 NO_WORKERS = Settings()
 LAUNCHES = "REGRET_LAUNCHES"
@@ -231,6 +231,10 @@ class Workload:
     def short(self) -> bool:
         """Whether the starts of epochs show, so that whole epochs are timed."""
         return self.length < 1000
+
+    def warm(self, settings: Settings) -> int:
+        """Steps before a reading: what workers have ready by then is used up, and each has delivered twice."""
+        return 2 + settings.num_workers * (2 + prefetch(settings))
 
     def source(self, settings: Settings) -> str:
         """The script with ``settings`` written out in its DataLoader call."""

@@ -1,6 +1,8 @@
 """The benchmark on a GPU, as far as it can be seen without: its scripts train, its claims are judged, it refuses."""
 
+import argparse
 import ast
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,17 +14,19 @@ pytest.importorskip("torch")
 pytest.importorskip("PIL")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from accel_advisor.tuning.probe.channel.wire import Block, Settings
-from benchmarks.gpu.scoring import claims, tables
-from benchmarks.gpu.workloads import Training, make_data, trainings
+from accel_advisor.tuning.probe.channel.wire import Settings
+from benchmarks.gpu.claims import compared, words
+from benchmarks.gpu.copies import KINDS, PLAIN, Device, copies
+from benchmarks.gpu.pinned_training import QUICK, Comparison, models, rows_of
+from benchmarks.gpu.pinning import table
+from benchmarks.gpu.run import WORKLOADS as NAMES
+from benchmarks.gpu.run import earlier
+from benchmarks.gpu.scoring import tables
+from benchmarks.gpu.workloads import NOTHING, Training, make_data, trainings
 from benchmarks.regret.grid import Grid
 
-NAMES = ("images", "text", "tabular", "large")
+PINNING = Path(__file__).resolve().parents[2] / "benchmarks" / "gpu" / "pinning.py"
 COMMAND = Path(__file__).resolve().parents[2] / "benchmarks" / "gpu" / "run.py"
-
-
-def block(seconds: float, transfer: float) -> Block:
-    return Block(Settings(2), 10, 640, seconds, 0.0, transfer, seconds - transfer, 0.0, 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +40,7 @@ def test_a_script_says_what_its_cell_means(data: Path) -> None:
     for workload in trainings(data, 16, quick=False):
         assert workload.cells()[0] == workload.cell(workload.baseline) == Settings()
         assert {cell.num_workers for cell in workload.cells()} == {0, 4, 8, 16}
+        assert set(workload.rules().values()) <= set(workload.cells())
         for cell in workload.cells():
             assert workload.cell(cell) == cell
             source = workload.source(cell)
@@ -69,50 +74,151 @@ def test_scripts_train(name: str, quick: dict[str, Training], grid: Grid) -> Non
     assert grid.rate(Settings()) > 0
 
 
-def test_claims_are_judged_by_their_intervals() -> None:
-    found = claims(
-        {
-            "pageable": [block(1.0, 0.4), block(1.02, 0.41)],
-            "pinned": [block(0.99, 0.29), block(1.01, 0.3)],
-            "non-blocking": [block(0.5, 0.0), block(0.51, 0.0)],
-        }
-    )
-    assert found["transfer_share"] == {"pageable": 0.401, "pinned": 0.295, "non-blocking": 0.0}
-    assert found["pinned"]["transfer"]["claim"] == "confirmed"
-    assert found["pinned"]["training"]["claim"] == "refuted"
-    assert found["non-blocking"]["transfer"] is None  # hidden behind what the device computes
-    assert found["non-blocking"]["training"]["claim"] == "exceeded"
-    once = claims({kind: [block(1.0, 0.4)] for kind in ("pageable", "pinned", "non-blocking")})
-    assert once["pinned"]["training"] == {"ratio": 1.0, "low": None, "high": None, "claim": "open"}
+def test_rules_of_thumb_are_cells_without_a_repetition(data: Path) -> None:
+    many, few = (trainings(data, cores, quick=False)[0] for cores in (16, 2))
+    assert list(many.rules()) == [
+        *("defaults", "4 workers", "all cores"),
+        *("defaults, pinned", "4 workers, pinned", "all cores, pinned"),
+    ]
+    assert many.rules()["all cores, pinned"] == Settings(16, pin_memory=True)
+    assert few.rules()["all cores"] == Settings(2)
+    for one in (many, few):
+        assert len(one.cells()) == len(set(one.cells()))
 
 
-def test_tables_name_what_failed() -> None:
+def test_only_where_nothing_is_to_be_gained_the_answer_is_known(quick: dict[str, Training]) -> None:
+    assert [name for name, one in quick.items() if one.answer == NOTHING] == ["compute"]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "claim"),
+    [
+        ("transfer", [0.4, 0.41], [0.29, 0.3], "confirmed"),
+        ("training", [1.0, 1.02], [0.99, 1.01], "refuted"),
+        ("training", [1.0, 1.02], [0.5, 0.51], "exceeded"),
+        ("training", [1.0, 1.0], [0.7, 1.0], "open"),  # as likely none at all as what is said
+        ("training", [1.0], [0.8], "open"),
+    ],
+)
+def test_claims_are_judged_by_their_intervals(name: str, old: list[float], new: list[float], claim: str) -> None:
+    found = compared(name, old, new)
+    assert found["claim"] == claim
+    assert (found["low"] is None) == (len(old) == 1)
+    assert words(found).endswith(f" {claim}")
+
+
+def test_copies_are_timed_of_each_kind() -> None:
+    found = copies(1 << 14, Device(), until=0.0)
+    assert found["rounds"] == 1  # late, and the first is read all the same
+    assert list(found["kinds"]) == [kind.name for kind in KINDS]
+    assert all(one["device"] > 0 and one["host"] > 0 for one in found["kinds"].values())
+    assert "transfer" not in found["kinds"][PLAIN.name]
+    assert min(found["pinning"].values()) > 0
+
+
+def test_training_is_compared_by_complete_rounds() -> None:
+    device = Device()
+    trained = models(1 << 14, 1e-4, QUICK, device)
+    assert trained[1].repeats > trained[0].repeats
+    compared_here = Comparison(1 << 14, 1, trained, rows_of(QUICK), QUICK, device)
+    assert compared_here.found() == []
+    compared_here.run(until=0.0)
+    compared_here.blocks["short", PLAIN.name].append(1.0)  # of a round that was cut off
+    short, long = compared_here.found()
+    assert (short["model"], long["model"]) == ("short", "long")
+    assert short["rounds"] == long["rounds"] == 1
+    assert set(short["kinds"]) == {kind.name for kind in KINDS}
+    assert short["kinds"][PLAIN.name]["step"] != 1.0
+
+
+def test_batches_that_do_not_fit_into_shared_memory_are_not_tried() -> None:
+    device = Device()
+    compared_here = Comparison(1 << 50, 2, (), rows_of(QUICK), QUICK, device)
+    with pytest.raises(RuntimeError, match=r"/dev/shm has .* GB free, and the loaders' batches take"):
+        compared_here.run(until=0.0)
+
+
+def a_record(**rest: object) -> dict[str, object]:
+    machine = {"gpus": [], "device": "cuda", "cores": 16.0, "cpu": "CPU"}
+    return {"machine": machine, "versions": {"torch": "2.11.0"}, "date": "2026-11-21", "commit": "abc", **rest}
+
+
+def test_tables_name_what_failed_and_what_is_of_another_day() -> None:
     ours = {"settings": {"num_workers": 4}, "share": 0.98, "predicted": {"ratio": 2.0}, "realised": 1.9}
-    pinned = claims({kind: [block(1.0, 0.4)] for kind in ("pageable", "pinned", "non-blocking")})
-    done = {"ours": ours | {"of_ceiling": None, "seconds": 40.0}, "best": {"num_workers": 8}}
-    found = {
-        "machine": {"gpus": [], "device": "cuda", "cores": 16.0, "cpu": "CPU"},
-        "versions": {"torch": "2.11.0"},
-        "date": "2026-11-21",
-        "commit": "abc",
-        "quick": False,
-        "copies": "fast",
-        "workloads": {"images": done | {"pinning": pinned | {"workers": 8}}, "text": {"failed": "no answer"}},
-    }
-    said = tables(found)
-    assert "| images | 8 workers | 4 workers | 98 % | 2.00 | 1.90 |  | 40 |" in said
-    assert "pinned training 1.00x, the claim: open" in said
+    ours |= {"of_ceiling": None, "seconds": 40.0, "beyond_startup": 31.0}
+    done = a_record(ours=ours, best={"num_workers": 8}, rules={"defaults": 0.5, "all cores": 0.9})
+    kept = a_record(ours=ours | {"right": True}, best={}, rules={"defaults": 1.0})
+    workloads = {"images": done, "compute": kept, "text": a_record(failed="no answer", date="2026-11-20")}
+    said = tables(a_record(quick=False, copies="fast", workloads=workloads))
+    assert "| images | 8 workers | 4 workers | 98 % | 2.00 | 1.90 |  | 40 | 31 |" in said
+    assert "| compute | no workers | 4 workers (right: nothing to gain) |" in said
+    assert "| images | 98 % | 50 % | 90 % |" in said
+    assert "| compute | 98 % | 100 % | failed |" in said
     assert "text failed: no answer" in said
+    assert "text: 2026-11-20, abc" in said
+    assert "images: 2026-11-21" not in said
 
 
-def test_without_an_accelerator_nothing_is_recorded() -> None:
+def test_parts_are_added_to_what_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "gpu.json"
+    only, whole = (argparse.Namespace(only=names, quick=False) for names in (["text"], []))
+    assert earlier(path, only) == {"workloads": {}}
+    path.write_text(json.dumps({"quick": False, "workloads": {"images": {"date": "2026-11-20"}}}))
+    assert earlier(path, only)["workloads"] == {"images": {"date": "2026-11-20"}}
+    assert earlier(path, whole) == {"workloads": {}}
+    for text in ('{"quick": true, "workloads": {}}', "[]", "{"):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="name another file with --json"):
+            earlier(path, only)
+
+
+def test_a_proof_of_one_part_keeps_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "gpu.json"
+    old = a_record(failed="as it was")
+    path.write_text(json.dumps(a_record(quick=True, copies="slow", workloads={"images": old})))
+    command = [sys.executable, str(COMMAND), "--quick", "--only", "compute", "--budget", "5", "--json", str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = json.loads(path.read_text())
+    assert found["workloads"]["images"] == old
+    assert found["workloads"]["compute"]["ours"]["right"] in (True, False)
+    assert {"tune", "grid"} == set(found["workloads"]["compute"]["parts"])
+
+
+def test_the_proof_of_pinning_runs_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "pinning.json"
+    command = [sys.executable, str(PINNING), "--quick", "--json", str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = json.loads(path.read_text())
+    assert len(found["copies"]) == 2
+    assert len(found["training"]) == 8  # two sizes, two numbers of workers, two models
+    assert "its figures mean nothing" in table(found)
+
+
+def test_without_time_pinning_says_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "pinning.json"
+    command = [sys.executable, str(PINNING), "--quick", "--seconds", "0.1", "--json", str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert json.loads(path.read_text())["failed"]["the rest"] == "the time was over before it was done"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (COMMAND, "there is no accelerator here: --quick proves that the benchmark runs\n"),
+        (PINNING, "there is no GPU here: --quick proves that the benchmark runs\n"),
+    ],
+)
+def test_without_an_accelerator_nothing_is_recorded(command: Path, said: str) -> None:
     import torch
 
     if torch.accelerator.is_available():
         pytest.skip("there is an accelerator on this machine")
-    ran = subprocess.run([sys.executable, str(COMMAND)], capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, str(command)], capture_output=True, text=True)
     assert ran.returncode == 2
-    assert ran.stderr == "there is no accelerator here: --quick proves that the benchmark runs\n"
+    assert ran.stderr == said
 
 
 def test_it_is_found_where_it_is_not_installed(tmp_path: Path) -> None:
