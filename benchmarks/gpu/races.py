@@ -22,7 +22,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 model = torch.nn.Linear(SIZE, SIZE).to(device)
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-12)  # a sum of so many numbers is large
 loader = DataLoader(TensorDataset(torch.randn(1024, SIZE)), batch_size=16, pin_memory=True)
 for epoch in range(10_000):
     for (inputs,) in loader:

@@ -8,13 +8,15 @@ from collections.abc import Iterable, Sequence
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.tuning.probe.channel.wire import Block
 from accel_advisor.tuning.record.device_schema import DeviceUse
-from accel_advisor.tuning.trial.gpu_watch import PERIOD
+
+AVERAGED = 0.2
+"""Seconds over which the driver averages what it reports, at the least: a sixth of a second to a second."""
 
 
 def use(samples: Iterable[Sample], spans: Sequence[tuple[float, float]]) -> DeviceUse | None:
     """The use within ``spans`` of time (begin and end in seconds, on the clock of the samples); None without a sample
-    there. A sample is about the time before it, so the first period of a span belongs to what was before."""
-    inside = [one for one in samples if any(begin + PERIOD <= one.at <= end for begin, end in spans)]
+    there. A sample is about the time before it, so what it says at the start of a span belongs to what was before."""
+    inside = [one for one in samples if any(begin + AVERAGED <= one.at <= end for begin, end in spans)]
     if not inside:
         return None
     return DeviceUse(

@@ -19,21 +19,21 @@ from accel_advisor.tuning.record.device_use import spans
 from accel_advisor.tuning.record.turns_record import ratio_of
 from accel_advisor.tuning.search.statistics import gain, interval
 
-OF_BLOCK = 2
-"""Periods between readings that a single block must hold: three readings."""
-OF_SETTINGS = 5
-"""The same for all blocks of some settings together: about a second, so that a counter that is late matters little."""
+OF_BLOCK = 0.35
+"""Seconds between readings that a single block must hold."""
+OF_SETTINGS = 0.75
+"""The same for all blocks of some settings together, so that a counter that is late matters little."""
 
 
-def joules(readings: Sequence[Sample], blocks: Sequence[Block], periods: int) -> float | None:
+def joules(readings: Sequence[Sample], blocks: Sequence[Block], least: float) -> float | None:
     """Joules a sample of some blocks.
 
     Args:
         readings: of the cards, in the order of time, on the clock of the blocks.
-        periods: between readings that must lie within the blocks.
+        least: seconds between neighbouring readings that must lie within the blocks.
 
     Returns:
-        None where they are fewer, or the counter stood still, or went backwards: its driver was loaded anew.
+        None where that is less, or the counter stood still, or went backwards: its driver was loaded anew.
     """
     stretches = sorted(spans(blocks))
     begins = [begin for begin, _ in stretches]
@@ -46,10 +46,10 @@ def joules(readings: Sequence[Sample], blocks: Sequence[Block], periods: int) ->
             return None
         energy.append(after.energy - before.energy)
         seconds.append(after.at - before.at)
-    total, count = math.fsum(energy), sum(block.samples for block in blocks)
-    if len(seconds) < periods or not total or not count:
+    total, span, count = math.fsum(energy), math.fsum(seconds), sum(block.samples for block in blocks)
+    if span < least or not total or not count:
         return None
-    return total / math.fsum(seconds) * math.fsum(block.seconds for block in blocks) / count
+    return total / span * math.fsum(block.seconds for block in blocks) / count
 
 
 def energy(

@@ -183,9 +183,9 @@ def _row(row: Row, outcome: Outcome) -> TriedRecord:
     )
 
 
-def _device(outcome: Outcome, blocks: tuple[Block, ...], periods: int) -> DeviceUse | None:
+def _device(outcome: Outcome, blocks: tuple[Block, ...], least: float) -> DeviceUse | None:
     found = use(outcome.samples, spans(blocks))
-    return replace(found, joules=joules(outcome.samples, blocks, periods)) if found is not None else None
+    return replace(found, joules=joules(outcome.samples, blocks, least)) if found is not None else None
 
 
 def _energy(outcome: Outcome) -> EnergyRecord | None:
