@@ -1,7 +1,9 @@
 """What habits of training code cost on a GPU: each step with the habit beside the same step without it, in turns.
 
-    python benchmarks/gpu/habits.py --page docs/costs.md    with a GPU: 80 s, writes benchmarks/results/habits.json
-    python benchmarks/gpu/habits.py --quick                 small, on whatever machine: proves that it runs
+    python benchmarks/gpu/habits.py            with a GPU: 80 s, writes benchmarks/results/habits.json
+    python benchmarks/gpu/habits.py --quick    small, on whatever machine: proves that it runs
+
+``benchmarks/gpu/costs_page.py`` makes docs/costs.md of the record.
 
 All steps run in one process on data that is on the device already. A block is at least a tenth of a second of steps,
 with the device synchronised at both ends; in each round every kind of step has a block, in an order that is drawn. A
@@ -119,14 +121,9 @@ def _launch(variant: Any, synchronize: Any) -> float:
 
 def table(found: dict[str, Any]) -> str:
     """The record as Markdown."""
-    machine, versions = found["machine"], found["versions"]
-    gpus = ", ".join(f"{gpu['name']} (driver {gpu['driver']})" for gpu in machine["gpus"]) or machine["device"]
-    lines = [
-        f"{gpus}, {machine['cores']:g} cores of {machine['cpu']}, torch {versions['torch']}, {found['date']}.",
-        "",
-    ]
+    lines = [f"{where(found)}.", ""]
     for name, group in found["groups"].items():
-        lines += [f"**{name[0].upper()}{name[1:]}**: {group['about']}.", ""]
+        lines += [f"### {name[0].upper()}{name[1:]}", "", f"{group['about']}.", ""]
         if "failed" in group:
             lines += [f"Failed: {group['failed']}", ""]
             continue
@@ -141,6 +138,13 @@ def table(found: dict[str, Any]) -> str:
         ]
         lines.append("")
     return "\n".join(lines[:-1])
+
+
+def where(found: dict[str, Any]) -> str:
+    """The machine and the day of a record."""
+    machine, versions = found["machine"], found["versions"]
+    gpus = ", ".join(f"{gpu['name']} (driver {gpu['driver']})" for gpu in machine["gpus"]) or machine["device"]
+    return f"{gpus}, {machine['cores']:g} cores of {machine['cpu']}, torch {versions['torch']}, {found['date']}"
 
 
 def _added(one: dict[str, Any]) -> str:
@@ -162,7 +166,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small, for a proof; written only with --json")
     parser.add_argument("--json", type=Path, metavar="FILE", help="what to write; else the recorded result")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="a page whose tables are made of the record")
     parser.add_argument("--only", action="append", default=[], metavar="GROUP")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for everything, as near as whole rounds come")
     options = parser.parse_args()
@@ -173,7 +176,6 @@ def main() -> int:
         from accel_advisor.editing.fixer import write_atomically
         from benchmarks.gpu.habit_groups import groups
         from benchmarks.gpu.habit_waits import Waits
-        from benchmarks.recording import write_scores
 
         there = torch.cuda.is_available()
         if not there and not options.quick:
@@ -205,8 +207,6 @@ def main() -> int:
             if target is not None:
                 write_atomically(target, (json.dumps(found, indent=1, allow_nan=False) + "\n").encode())
         print(f"\n{table(found)}")
-        if options.page is not None:
-            write_scores(options.page, table(found))
     return int(any("failed" in one for one in found["groups"].values()))
 
 
