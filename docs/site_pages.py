@@ -4,6 +4,7 @@ what other files of the repository say, with links that lead to the pages made o
 from __future__ import annotations
 
 import difflib
+import json
 import posixpath
 import re
 import sys
@@ -125,8 +126,21 @@ def _rule(page: RulePage) -> str:
             parts += ["## What the fix changes", f"```diff\n{_diff(page.sections['Example'], body)}\n```"]
         else:
             parts += [f"## {heading}", f"```python\n{body}\n```" if heading in CODE else body]
+        if heading.startswith("Why it costs") and (rows := _measured(page.code)):
+            head = "| on one NVIDIA H200 | step without | times as long (95 %) |\n|---|--:|--:|"
+            parts += ["\n".join([head, *rows]), "[How it was measured](../costs.md)."]
     parts.append(f"`accel-advisor rule {page.code}` shows this page; `--ignore {page.code}` leaves the rule out.")
     return "\n\n".join(parts) + "\n"
+
+
+def _measured(code: str) -> list[str]:
+    """What was measured of the habits that a rule speaks of: a row for each."""
+    groups = json.loads((ROOT / "benchmarks" / "results" / "habits.json").read_text(encoding="utf-8"))["groups"]
+    habits = [one for group in groups.values() for one in group.get("habits", ()) if one["code"] == code]
+    return [
+        f"| {one['habit']} | {one['without']:.1f} ms | {one['ratio']:.2f} ({one['low']:.2f} to {one['high']:.2f}) |"
+        for one in habits
+    ]
 
 
 def _diff(before: str, after: str) -> str:

@@ -26,6 +26,9 @@ def test_the_site_builds_and_has_a_page_for_each_rule(tmp_path: Path) -> None:
     page = (tmp_path / "rules" / "ACC402" / "index.html").read_text(encoding="utf-8")
     assert "What the fix changes" in page
     assert "torch.amp.GradScaler" in page
+    assert "on one NVIDIA H200" not in page
+    measured = (tmp_path / "rules" / "ACC214" / "index.html").read_text(encoding="utf-8")
+    assert "on one NVIDIA H200" in measured
 
 
 def test_the_reference_is_that_of_the_code_and_the_pages_by_hand_have_all_of_it() -> None:

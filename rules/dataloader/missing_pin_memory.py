@@ -20,8 +20,9 @@ class DataLoaderMissingPinMemory(Rule):
     Why it costs time
         A copy from ordinary (pageable) memory is staged through a buffer of the driver and keeps the program waiting
         until it is done. From page-locked memory the device fetches the batch by itself while the program goes on.
-        With `num_workers=0` the pinning runs in the main process and gains little, so the finding is only `info` there,
-        and not made where samples are in memory.
+        What that gives a training depends on its step: much where a copy takes as long as the rest, little where the
+        rest takes many times as long. With `num_workers=0` the main process itself pins, so the finding is only `info`
+        there, and not made where samples are in memory.
 
     Example
         import torch

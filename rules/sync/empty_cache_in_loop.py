@@ -33,8 +33,9 @@ class EmptyCacheInLoop(Rule):
         functions that its steps call, where no condition that varies from step to step decides whether they run.
 
     Why it costs time
-        `empty_cache` waits for the GPU and returns memory that the next batch asks for again. It does not make more
-        memory available to PyTorch. `gc.collect` looks at every object of the process.
+        `empty_cache` waits for the GPU and returns memory that the next batch asks for again, which takes longer than
+        the wait alone. It does not make more memory available to PyTorch. `gc.collect` looks at every object of the
+        process.
 
     Example
         import torch

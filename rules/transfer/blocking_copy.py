@@ -27,7 +27,8 @@ class BlockingHostToDeviceCopy(Rule):
         The program waits for the copy before it queues the next kernels; with `non_blocking=True` it goes on at once.
         From pinned memory the copy then runs beside the computation; from pageable memory it is staged first and gains
         less, so the finding is a warning only where the loader is seen to pin its batches. What a cast on the host
-        makes is pageable, too: copied first, and cast on the GPU, a batch comes from pinned memory.
+        makes is pageable, too: copied first, and cast on the GPU, a batch comes from pinned memory. The larger the
+        batch and the shorter the step, the more it gains.
 
     Example
         import torch

@@ -26,7 +26,8 @@ class CreateOnCpuThenMove(Rule):
     Why it costs time
         The host fills the memory and the program waits while it is copied. The factory fills it on the device when it
         knows which, without a copy, and what is computed of it is computed there, too. Inside of a loop or of
-        `forward` that is paid at every step. What is made more rarely is reported only where this rule is selected by
+        `forward` that is paid at every step, and grows with the tensor: random numbers take the host far longer than
+        the GPU. What is made more rarely is reported only where this rule is selected by
         its code or name, as one finding a file.
 
     Example

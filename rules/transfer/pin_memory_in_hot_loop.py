@@ -25,9 +25,9 @@ class PinMemoryInHotLoop(Rule):
         loader.
 
     Why it costs time
-        Pinning allocates page-locked memory and copies the batch into it, while the loop waits. Together with the copy
-        to the GPU it takes longer than the copy from pageable memory. A loader with workers pins in a thread of its
-        own, beside the computation.
+        Pinning copies the batch into page-locked memory, while the loop waits and the workers need the processors.
+        Together with the copy to the GPU that can take longer than the copy from pageable memory. A loader with workers
+        pins in a thread of its own, beside the computation.
 
     Example
         import torch
@@ -35,7 +35,7 @@ class PinMemoryInHotLoop(Rule):
         from torch.utils.data import DataLoader, TensorDataset
 
         model = nn.Linear(8, 2).cuda()
-        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, num_workers=2):
             model(x.pin_memory().to("cuda", non_blocking=True)).sum().backward()
 
     Use instead
@@ -44,13 +44,14 @@ class PinMemoryInHotLoop(Rule):
         from torch.utils.data import DataLoader, TensorDataset
 
         model = nn.Linear(8, 2).cuda()
-        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, num_workers=2, pin_memory=True):
             model(x.to("cuda", non_blocking=True)).sum().backward()
 
     When to ignore it
-        The rule is silent about batches that no loader delivers (a prefetcher that fetches the next batch meanwhile can
-        win by pinning), where the loop itself copies for its next pass, under a stream, in threads, and about batches
-        with a `pin_memory` of their own.
+        The rule is silent where the loader has no workers, so that the main process pins in any case, where it pins its
+        batches itself, so that nothing is pinned again, about batches that no loader delivers (a prefetcher that takes
+        the next batch meanwhile can win by pinning), where the loop itself copies for its next pass, under a stream, in
+        threads, and about batches with a `pin_memory` of their own.
 
     References
         - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from ..checks import Pair, check, check_one, check_pair
-from ..programs import REGRESSION
+from ..programs import REGRESSION as PINNED
+
+REGRESSION = PINNED.replace("pin_memory=True", "num_workers=4")
+"""A model on the GPU, and a loader with workers that does not pin."""
 
 SILENT = {
     "not a loader's": "for x, y in loader:\n    w = torch.zeros(8).pin_memory()\n    w = w.to('cuda', non_blocking=True)",
@@ -21,7 +24,7 @@ SILENT = {
         "threading.Thread(target=fetch).start()"
     ),
     "a batch with a method of its own": (
-        "import mystery\nfor b in DataLoader(data, collate_fn=mystery.batch, pin_memory=True):\n"
+        "import mystery\nfor b in DataLoader(data, collate_fn=mystery.batch, num_workers=4):\n"
         "    b = b.pin_memory().to('cuda', non_blocking=True)"
     ),
 }
@@ -35,6 +38,18 @@ def test_silent_about_pinning_elsewhere(source: str, tmp_path: Path) -> None:
 LOADED = REGRESSION + "import conf\n"
 FETCH = "def fetch():\n    for x, y in loader:\n        x = x.pin_memory().to('cuda', non_blocking=True)\n"
 PAIRS: dict[str, tuple[str, ...]] = {
+    "without workers": (
+        "for x, y in DataLoader(data):\n    x = x.pin_memory().to('cuda', non_blocking=True)",
+        "DataLoader(data)",
+        "DataLoader(data, num_workers=2)",
+    ),
+    "pinned by the loader": (
+        (
+            "for x, y in DataLoader(data, num_workers=2, pin_memory=True):\n"
+            "    x = x.pin_memory().to('cuda', non_blocking=True)"
+        ),
+        ", pin_memory=True",
+    ),
     "not a loader's": (
         "for x, y in loader:\n    w = torch.zeros(8)\n    w = w.pin_memory().to('cuda')",
         "w.pin",
@@ -164,7 +179,7 @@ PAIRS: dict[str, tuple[str, ...]] = {
     ),
     "a batch of its own kind": (
         (
-            "for b, c in DataLoader(data, collate_fn=conf.batch, pin_memory=True):\n"
+            "for b, c in DataLoader(data, collate_fn=conf.batch, num_workers=4):\n"
             "    b = b.pin_memory().to('cuda', non_blocking=True)"
         ),
         "collate_fn=conf.batch, ",
@@ -174,15 +189,15 @@ PAIRS: dict[str, tuple[str, ...]] = {
             "class B:\n    def __init__(self, s): self.x = torch.stack([a for a, b in s])\n"
             "    def pin_memory(self): self.x = self.x.pin_memory(); return self\n"
             "    def to(self, d, non_blocking=False): return self.x.to(d)\n"
-            "for b in DataLoader(data, collate_fn=B):\n    b.pin_memory().to('cuda', non_blocking=True)"
+            "for b in DataLoader(data, num_workers=4, collate_fn=B):\n    b.pin_memory().to('cuda', non_blocking=True)"
         ),
         (
             "class B:\n    def __init__(self, s): self.x = torch.stack([a for a, b in s])\n"
             "    def pin_memory(self): self.x = self.x.pin_memory(); return self\n"
             "    def to(self, d, non_blocking=False): return self.x.to(d)\n"
-            "for b in DataLoader(data, collate_fn=B):\n    "
+            "for b in DataLoader(data, num_workers=4, collate_fn=B):\n    "
         ),
-        "for b, c in DataLoader(data):\n    x = ",
+        "for b, c in DataLoader(data, num_workers=4):\n    x = ",
     ),
     "to the host": ("for x, y in loader:\n    x = x.pin_memory().to('cpu')", "'cpu'", "'cuda'"),
     "only pinned": ("for x, y in loader:\n    x = x.pin_memory()", "y()", "y().cuda()"),

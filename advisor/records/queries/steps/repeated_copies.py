@@ -72,12 +72,14 @@ def _repeats(context: TransferContext, changed: set[Birth]) -> bool:
 
 
 def _pins_a_batch(operation: Operation) -> bool:
-    """Whether it pins a loader's plain batch, in the loop over the loader and under no stream."""
+    """Whether it pins a loader's plain batch, in the loop over the loader and under no stream. Without workers the
+    main process pins, whoever asks for it, and what the loader has pinned is not pinned again."""
     for context in operation.contexts:
         loader = loader_of(context.subject)
         own = loader is not None and loader.plain_samples and context.subject.is_plain_tensor
         streams = any("tream" in one.made_by for one in context.regions)
-        if not own or context.loop is None or streams:
+        late = loader is not None and not loader.pins and not loader.without_workers
+        if not own or not late or context.loop is None or streams:
             return False
     return bool(operation.contexts)
 
