@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,6 +16,7 @@ from accel_advisor.tuning.record.turns_schema import FixesRecord, TurnsRecord, V
 from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.search.stops import Verdict
 from accel_advisor.tuning.showing.energy_text import energy_text
+from accel_advisor.tuning.showing.next_step import command, next_step
 from accel_advisor.tuning.showing.price_text import price_lines
 from accel_advisor.tuning.showing.race_text import race_lines, raced_ending
 from accel_advisor.tuning.wording.figures import interval_text, rate_text, times, visible
@@ -77,8 +77,8 @@ def print_record(record: Record, console: Console) -> None:
         console.print(_text(f"Note: {note}.", "dim"))
     if record.leaked:
         console.print(_text(f"Changed during the trial and not put back: {', '.join(record.leaked)}", "red"))
-    if record.explained and record.explained[-1].next:
-        console.print(_text(f"Next: {record.explained[-1].next}."))
+    if following := next_step(record):
+        console.print(_text(f"Next: {following}."))
     console.print(_text(f"{record.seconds:.0f} s in all.", "dim"))
 
 
@@ -93,9 +93,7 @@ def built(record: Record) -> str:
 
 def applying(record: Record) -> str:
     """The command that makes a run again and writes what it recommends."""
-    words = record.script.removeprefix("torchrun ").split(" ")
-    arguments = ["--", *record.args] if record.args else []
-    return shlex.join(["accel-advisor", "tune", *words, "--apply", *arguments])
+    return command(record, "--apply")
 
 
 def verdict(record: Record, result: VerificationRecord) -> str:
