@@ -26,10 +26,8 @@ class HostSyncEveryStep(Rule):
         optimizer that the project defines. Epochs of one step are reported from three on.
 
     Why it costs time
-        The host queues work ahead of the GPU. To read a value it waits until all of it is done, and the GPU then idles
-        until the host has queued more: for as long as whatever the host does in between. That is little in a long step,
-        and nothing where the host is the slower of the two. A read between forward and backward costs more than one at
-        the end of the step; others right after it cost little more.
+        To read a value the host waits until all that it has queued is done, and the GPU then idles until it has queued
+        more. That is little in a long step, and nothing where the host is the slower of the two.
 
     Example
         import torch

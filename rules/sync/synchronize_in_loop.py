@@ -28,8 +28,7 @@ class SynchronizeInLoop(Rule):
         events and does not copy between streams. Where a step reads the clock, only trainings over a loader count.
 
     Why it costs time
-        The host stops until the GPU has done everything, which then has nothing to do until the host queues more: for
-        as long as whatever the host does in between, as after any read of a value.
+        The host stops until the GPU has done everything, which then has nothing to do until the host queues more.
 
     Example
         import torch
