@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import AnyCall, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule, drop_argument
+from accel_advisor.rule import Rule, also_at, drop_argument
 
-_SINCE = (2, 0)
+_SINCE, _KNOWN_SINCE = (2, 0), (1, 7)
+"""The first torch that drops gradients by default, and the first that can."""
 _GRAPHS = calls("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables")
 _KEEPS = (".grad", "gradient_as_bucket_view", "_foreach_zero_")
 """Words of programs that read gradients, and may rely on the zeros, or that keep them where they are on purpose."""
@@ -20,7 +21,8 @@ class ZeroGradSetToNoneFalse(Rule):
     """Gradients are filled with zeros at each step, where they could be dropped.
 
     What it does
-        Finds `zero_grad(set_to_none=False)` on an optimizer or a module, with the value written out.
+        Finds `zero_grad(set_to_none=False)` on an optimizer or a module, with the value written out; and in projects
+        that pin a torch from 1.7 to 1.13, which keeps the zeros by default, `zero_grad()` in a loop, once a file.
 
     Why it costs time
         Every gradient is written once to be zero and then read and written again to be added to. Dropped, which is
@@ -60,24 +62,41 @@ class ZeroGradSetToNoneFalse(Rule):
     severity = Severity.INFO
 
     def check(self, facts: Facts) -> Iterator[Finding]:
-        """Reports each call once."""
-        if not facts.supports(_SINCE) or facts.does(*_GRAPHS):
+        """Reports each call that asks for zeros, and the first that gets them by default."""
+        if facts.does(*_GRAPHS) or any(word in one.document.text for one in facts.program for word in _KEEPS):
             return
-        if any(word in one.document.text for one in facts.program for word in _KEEPS):
-            return
-        for operation in facts.operations_of(AnyCall("zero_grad")):
-            if self._clears(operation):
-                code = facts.document.code(operation.node)
-                message = (
-                    f"`{code}` writes zeros into every gradient only for the next ones to be added to them; drop the "
-                    f"argument, and the gradients are dropped instead"
-                )
-                fix = drop_argument(
-                    facts.document, operation.node, "set_to_none", position=0, shown="set_to_none=False"
-                )
-                yield self.finding(facts, operation.node, message, fix=fix, since=_SINCE)
+        called = [one for one in facts.operations_of(AnyCall("zero_grad")) if self._clears(one)]
+        if facts.supports(_SINCE):
+            yield from (self._asked_for(facts, one) for one in called if one.gives("set_to_none", False, 0))
+        elif facts.supports(_KNOWN_SINCE):
+            by_default = [one for one in called if one.lacks("set_to_none", 0) and self._repeats(one)]
+            yield from self._by_default(facts, by_default)
 
     def _clears(self, operation: Operation) -> bool:
         subjects = [context.subject for context in operation.contexts]
-        owners = all(one.module is not None or one.made_by.startswith("torch.optim.") for one in subjects)
-        return owners and operation.gives("set_to_none", False, 0)
+        return all(one.module is not None or one.made_by.startswith("torch.optim.") for one in subjects)
+
+    def _repeats(self, operation: Operation) -> bool:
+        around = [context.loops for context in operation.contexts]
+        return bool(around) and all(any(one.loaders or one.backward for one in loops) for loops in around)
+
+    def _asked_for(self, facts: Facts, operation: Operation) -> Finding:
+        message = (
+            f"`{facts.document.code(operation.node)}` writes zeros into every gradient only for the next ones to be "
+            f"added to them; drop the argument, and the gradients are dropped instead"
+        )
+        fix = drop_argument(facts.document, operation.node, "set_to_none", position=0, shown="set_to_none=False")
+        return self.finding(facts, operation.node, message, fix=fix, since=_SINCE)
+
+    def _by_default(self, facts: Facts, called: list[Operation]) -> Iterator[Finding]:
+        if not called:
+            return
+        first, *others = called
+        message = (
+            f"`{facts.document.code(first.node)}` writes zeros into every gradient with the torch that the project asks"
+            f" for, only for the next ones to be added to them; pass `set_to_none=True`, and they are dropped instead"
+        )
+        edits = tuple(edit for one in called for edit in one.keyword_edits("set_to_none", "True") or ())
+        fix = Fix("Pass `set_to_none=True`", edits, Applicability.UNSAFE) if edits else None
+        related = [also_at(facts.document, one.node, "so does this one") for one in others]
+        yield self.finding(facts, first.node, message, fix=fix, related=related)

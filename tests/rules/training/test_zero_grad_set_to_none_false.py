@@ -9,6 +9,8 @@ import pytest
 from ..checks import Pair, check_one, check_pair, check_since
 from ..programs import IMPORTS, MODEL
 
+DROPS = MODEL.replace("zero_grad()", "zero_grad(set_to_none=True)")
+"""A step that drops gradients by itself."""
 SILENT = {
     "no argument": "optimizer.zero_grad()",
     "true": "optimizer.zero_grad(set_to_none=True)",
@@ -53,7 +55,7 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 def test_silent_where_an_older_torch_is_supported(tmp_path: Path) -> None:
-    source = IMPORTS + MODEL + "optimizer.zero_grad(set_to_none=False)\n"
+    source = IMPORTS + DROPS + "optimizer.zero_grad(set_to_none=False)\n"
     check_since("ACC411", source, (2, 0), tmp_path)
 
 
@@ -93,3 +95,55 @@ opt.zero_grad(set_to_none=False)  # -> info unsafe
 @pytest.mark.parametrize("case", REPORTED_PROGRAMS)
 def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC411", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+LOOP = (
+    IMPORTS
+    + DROPS
+    + """
+for step in range(9):
+    optimizer.zero_grad(){mark}
+    model(torch.zeros(2, 8)).sum().backward()
+    optimizer.step()
+    model.zero_grad()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("pin", "said"),
+    [
+        ("torch==1.9.0", True),
+        ("torch>=1.7,<2", True),
+        ("torch==1.6.0", False),
+        ("torch==2.0.1", False),
+        ("torch>=1.9", False),
+        ("numpy", False),
+    ],
+)
+def test_zeros_by_default_are_named_where_only_an_older_torch_may_run(pin: str, said: bool, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{pin}\n")
+    mark = "  # -> info unsafe"
+    found = check_one("ACC411", LOOP.format(mark=mark if said else ""), tmp_path)
+    if said:
+        (one,) = found
+        assert "with the torch that the project asks for" in one.message
+        assert [at.message for at in one.related] == ["so does this one"]
+        assert one.fix is not None
+        assert len(one.fix.edits) == 2
+
+
+BY_DEFAULT = {
+    "no loop": ("for step in range(9):", "if True:"),
+    "dropped already": ("optimizer.zero_grad()", "optimizer.zero_grad(set_to_none=True)"),
+    "gradients are touched": ("optimizer.step()", "print(model.weight.grad)"),
+    "somebody else's": ("optimizer.zero_grad()", "conf.optimizer.zero_grad()"),
+}
+
+
+@pytest.mark.parametrize("case", BY_DEFAULT)
+def test_silent_about_zeros_by_default_for_one_reason(case: str, tmp_path: Path) -> None:
+    source = "import conf\n" + LOOP.format(mark="").replace("    model.zero_grad()\n", "")
+    before, after = BY_DEFAULT[case]
+    pinned = {"requirements.txt": "torch==1.9.0\n"}
+    check_pair("ACC411", Pair(source.replace(before, after), after, before, pinned), tmp_path)
