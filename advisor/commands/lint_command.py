@@ -18,7 +18,7 @@ from accel_advisor.commands.rule_completion import complete_rules
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability, Confidence, Severity
-from accel_advisor.output import DEFAULT, formats
+from accel_advisor.output import DEFAULT, FOR_PEOPLE, formats
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Finding
@@ -232,7 +232,8 @@ def lint(
         report = replace(report, findings=_shown(configurations, report))
     if changes is not None:
         report = changes.only(report)
-    report = replace(report, findings=by_step(joined(ranked(report.findings))))
+    findings = joined(ranked(report.findings))
+    report = replace(report, findings=by_step(findings) if output_format in FOR_PEOPLE else findings)
     to_stderr = bool(sources) and (make_fixes or form is not None)
     print_report(report, output_format, output_file, statistics=statistics, err=to_stderr)
     if report.broken:

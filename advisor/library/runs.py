@@ -14,7 +14,7 @@ from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Confidence, Finding, Severity
 from accel_advisor.library.choices import Choices, shown
 from accel_advisor.linting.cache import Caches
-from accel_advisor.linting.joining import by_step, joined
+from accel_advisor.linting.joining import joined
 from accel_advisor.linting.linter import lint as lint_files
 from accel_advisor.project.discovery import Discoverer
 from accel_advisor.tuning.record.record_file import RecordError, read_record
@@ -91,8 +91,9 @@ def lint(
     report = lint_files(found.files, configurations, jobs=jobs, memory=caches)
     if caches is not None:
         caches.save()
-    findings = by_step(joined(shown(report, configurations)))
-    return Report(tuple(findings), report.checked, tuple(found.notes), tuple(report.failures))
+    return Report(
+        tuple(joined(shown(report, configurations))), report.checked, tuple(found.notes), tuple(report.failures)
+    )
 
 
 class TrialError(RuntimeError):

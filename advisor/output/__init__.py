@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from accel_advisor.linting.report import Report
 
 DEFAULT = "text"
+FOR_PEOPLE = frozenset({DEFAULT, "concise"})
+"""Formats that are read from the top to the end. The others mark each place, as an editor does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,8 @@ class BlockingHostToDeviceCopy(Rule):
         copy, where the samples may be on the device already, where a loader without workers and pinning takes them out
         of memory, and where nothing speaks for a GPU. It is only `info` where the device is not known, and where a
         setting that is off by default decides `non_blocking`. A loop that trains nothing and reads values of the GPU in
-        every pass waits anyway, and one that copies from pageable memory gains little: a copy there is named beside one
-        that is worth more, or else only where the rule is selected.
+        every pass waits anyway: a copy there is named beside one that is worth more, or else only where the rule is
+        selected.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; for a

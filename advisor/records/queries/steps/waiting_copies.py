@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ class WaitingCopy:
         recast: whether it always copies what a cast made of a batch, in memory that no loader pinned.
         aside: whether it only happens in evaluations whose every pass waits anyway.
         slight: whether it is worth no remark by itself: it copies only small parts of batches whose samples take
-            another way, or from pageable memory in loops that train nothing.
+            another way.
     """
 
     transfer: Transfer
@@ -156,9 +156,7 @@ def _waiting(facts: Facts, transfer: Transfer) -> WaitingCopy | None:
     recast = all(one.moved.recast for one, _ in found)
     aside = evaluates_and_waits(facts, (pass_over(one.loader, one.loop) for one, _ in found))
     known = tuple(dict.fromkeys(loaders))
-    copy = WaitingCopy(transfer, known, basis, recast, aside, all(map(only_side_parts_go, known)))
-    trains = any(one.loop is not None and (one.loop.learns or one.loop.backward) for one, _ in found)
-    return copy if trains or copy.from_pinning else replace(copy, slight=True)
+    return WaitingCopy(transfer, known, basis, recast, aside, all(map(only_side_parts_go, known)))
 
 
 def _must_wait(context: TransferContext) -> bool:
