@@ -69,7 +69,7 @@ def test_a_command_of_a_page_works(words: tuple[str, ...], project: Path) -> Non
     _, name, *arguments = words
     if name == "report" and "speed.jsonl" in arguments and not (project / "speed.jsonl").exists():
         assert run(("tune", "train.py", "--history", "speed.jsonl", *BUDGET), project).returncode == 0
-    done = run((name, *arguments, *(BUDGET if name == "tune" else ())), project)
+    done = run((name, *(BUDGET if name == "tune" else ()), *arguments), project)  # behind `--` it is the script's
     assert done.returncode in (0, 1), done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     files = [one for one in arguments if one.endswith((".html", ".json", ".jsonl"))]
