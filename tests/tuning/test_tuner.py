@@ -22,7 +22,6 @@ from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.tuner import Options, tune
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.alone
 
 SCRIPT = """\
 import os
@@ -62,10 +61,11 @@ def main():
 if __name__ == "__main__":
     main()
 """
-SLOW = "time.sleep(0.004)"
+SLOW, STEP = "time.sleep(0.01)", "time.sleep(0.02)"
+"""Two workers pay threefold, and beside such sleeps it matters little how busy the machine is."""
 
 
-def write(folder: Path, *, fetch: str = SLOW, step: str = "time.sleep(0.01)", epochs: int = 1000) -> Command:
+def write(folder: Path, *, fetch: str = SLOW, step: str = STEP, epochs: int = 1000) -> Command:
     (folder / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
     (folder / "train.py").write_text(SCRIPT.format(fetch=fetch, step=step, epochs=epochs))
     return Command(folder / "train.py", None, (), folder)
@@ -83,6 +83,7 @@ def printed(outcome: Outcome) -> str:
     return console.export_text()
 
 
+@pytest.mark.alone
 def test_a_script_with_nothing_to_gain_is_left_alone(tmp_path: Path) -> None:
     """It also ends too early, and has to be started again with longer epochs."""
     command = write(tmp_path, fetch="pass", step="time.sleep(0.03)", epochs=1)
@@ -166,7 +167,7 @@ def check_timeline(data: dict[str, Any], path: Path) -> None:
 
 
 def test_workers_that_die_cost_their_candidates_and_nothing_else(tmp_path: Path) -> None:
-    fetch = "time.sleep(0.004); torch.utils.data.get_worker_info() and os._exit(3)"
+    fetch = f"{SLOW}; torch.utils.data.get_worker_info() and os._exit(3)"
     outcome = tune(write(tmp_path, fetch=fetch), Options(budget=6))
     assert outcome.recommendation is None
     assert outcome.verdict is Verdict.UNDECIDED

@@ -14,8 +14,6 @@ from accel_advisor.tuning.tuner import Options, tune
 from ..source import notebooks
 from .test_tuner import files, printed, write
 
-pytestmark = pytest.mark.alone
-
 
 def as_notebook(command: Command) -> Command:
     """The same script as the cells of a notebook, in its place."""
@@ -31,7 +29,7 @@ def as_notebook(command: Command) -> Command:
 @pytest.mark.parametrize("name", ["train.py", "train.ipynb"])
 def test_a_gain_that_vanishes_in_the_new_source_is_taken_back(tmp_path: Path, name: str) -> None:
     """The source slows itself down as soon as it says that it has workers: no trial of the old source can know."""
-    command = write(tmp_path, step="time.sleep(0.08 if WORKERS else 0.01)")
+    command = write(tmp_path, step="time.sleep(0.15 if WORKERS else 0.02)")
     if name == "train.ipynb":
         command = as_notebook(command)
     os.utime(tmp_path / name, ns=(10**18, 10**18))
