@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, Within
+from accel_advisor.records.queries.steps.host_waits import gpu_of
 from accel_advisor.records.queries.written_out.definitions import is_used
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import methods_of
@@ -49,7 +50,7 @@ class CheckedDistribution:
 def checked_distributions(facts: Facts) -> Iterator[CheckedDistribution]:
     """Those in the ``forward`` of a module, or in a loop that takes no epochs, of a program that runs on a GPU: not
     where it switches the checks off, nor where it runs with a torch that makes none."""
-    gpu = _gpu(facts)
+    gpu = gpu_of(facts) or (Evidence.of(Ground.MOVES) if facts.frameworks else None)
     if gpu is None or not facts.supports(_SINCE) or facts.does(AnyCall("set_default_validate_args")):
         return
     built = [one for one in facts.operations_of(Within(_PACKAGE)) if one.what.name in _CHECKED]
@@ -67,12 +68,6 @@ def _in_unused_classes(facts: Facts) -> frozenset[int]:
     """The calls in classes that nothing builds: an older version of a model, say."""
     classes = [one for one in descendants(facts.document.tree, cst.ClassDef) if not is_used(facts, one)]
     return frozenset(id(call) for one in classes for call in descendants(one, cst.Call))
-
-
-def _gpu(facts: Facts) -> Evidence | None:
-    if facts.names_gpu_anywhere:
-        return Evidence.of(Ground.GPU)
-    return Evidence.of(Ground.MOVES) if facts.program.moves_somewhere or facts.frameworks else None
 
 
 def _happens_again(context: OperationContext) -> bool:

@@ -70,7 +70,7 @@ def _outermost(tree: cst.Module) -> Iterator[cst.FunctionDef | cst.ClassDef]:
     hidden = {
         id(one)
         for branch in descendants(tree, cst.If, cst.Try)
-        if isinstance(branch, cst.Try) or _asks_for_function(branch)
+        if not isinstance(branch, cst.If) or _asks_for_function(branch)
         for one in descendants(branch, cst.FunctionDef, cst.ClassDef)
     }
     inner: set[int] = set()

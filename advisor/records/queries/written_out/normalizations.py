@@ -63,6 +63,7 @@ class _Reader:
 
     def normalized(self, node: cst.BinaryOperation) -> _Over | None:
         """What a quotient normalizes, if it does so."""
+        pairs: tuple[tuple[cst.BaseExpression, cst.BaseExpression | None], ...]
         if isinstance(node.operator, cst.Divide):
             pairs = ((node.left, self._under_root(node.right, "sqrt")),)
         elif isinstance(node.operator, cst.Multiply):
