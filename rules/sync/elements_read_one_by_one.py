@@ -19,8 +19,8 @@ class ElementsReadOneByOne(Rule):
         where another loop repeats all of that. A tensor on an unknown device counts where the program names a GPU.
 
     Why it costs time
-        Each read waits for the GPU, and copies a few bytes: some tens of microseconds an element, where one copy of the
-        whole tensor takes as long as one of them.
+        Each read waits for the GPU, and copies a few bytes. One copy of the whole tensor waits once, and Python then
+        reads numbers.
 
     Example
         import torch
