@@ -24,7 +24,8 @@ class WrittenOutActivation(Rule):
 
     Why it costs time
         Each step reads and writes a whole activation, and autograd keeps what it needs of it. One kernel computes the
-        same, and keeps its input.
+        same, and keeps its input. On an H200, forward and backward, SiLU took 2.7 times as long when written out, Mish
+        3.0 times, a layer norm 4.7 times (docs/costs.md).
 
     Example
         import torch
