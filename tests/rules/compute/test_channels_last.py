@@ -65,6 +65,7 @@ LINES = {
     "attention": "other = nn.MultiheadAttention(8, 2)\n",
     "recurrent layers": "other = nn.LSTM(8, 2)\n",
     "small images": "import torchvision\nimages = torchvision.datasets.CIFAR10('.')\n",
+    "small images by their name": "name = 'cifar100'\n",
     "reinforcement learning": "import gym\nworld = gym.make('Pong-v0')\n",
 }
 
@@ -77,6 +78,7 @@ def test_silent_for_one_reason(line: str, tmp_path: Path) -> None:
 FORWARDS = {
     "a permutation": ("return self.body(x.permute(0, 3, 2, 1))", "x.permute(0, 3, 2, 1)", "x"),
     "a shuffle of channels": ("return self.body(x.view(len(x), 2, -1, 8, 8))", "x.view(len(x), 2, -1, 8, 8)", "x"),
+    "a permutation in a tuple": ("return self.body(x.permute((0, 3, 2, 1)))", "x.permute((0, 3, 2, 1))", "x"),
     "tokens": ("return self.body(x).reshape(2, 4, 2, 8)", ".reshape(2, 4, 2, 8)", ""),
 }
 
@@ -89,6 +91,8 @@ def test_silent_where_a_network_takes_images_apart(forward: str, what: str, inst
 FREE = {
     "to the layout itself": "return self.body(x).permute(0, 2, 3, 1)",
     "a head": "return self.body(x).permute(0, 2, 3, 1).contiguous().view(len(x), -1, 2, 4)",
+    "to the layout itself, in a tuple": "return self.body(x).permute((0, 2, 3, 1))",
+    "of rows": "return self.body(x).flatten(2).permute(0, 2, 1)",
     "weights of channels": "return self.body(x) * x.mean((2, 3)).view(len(x), -1, 1, 1)",
 }
 
@@ -157,6 +161,18 @@ def test_a_program_is_reported_once(tmp_path: Path) -> None:
 
 def test_the_loss_is_not_what_moves(tmp_path: Path) -> None:
     check_one("ACC419", program("loss = nn.MSELoss().cuda()\nnet.cuda()  # -> info unsafe"), tmp_path)
+
+
+def test_what_moves_is_the_network_of_convolutions(tmp_path: Path) -> None:
+    net = f"{NET}head = nn.Linear(8, 2)\n"
+    loop = LOOP.replace("net(x.cuda())", "conf.both(net, head, x.cuda())")
+    check_one("ACC419", program("head.cuda()\nnet.cuda()  # -> info none", net=net, loop=loop), tmp_path)
+
+
+def test_what_a_loss_takes_apart_is_no_reason(tmp_path: Path) -> None:
+    loss = "class {}(nn.Module):\n    def forward(self, x):\n        return x.view(2, 2, 2, 2)\n"
+    check_one("ACC419", program("net.cuda()  # -> info unsafe", loss.format("BoxLoss")), tmp_path)
+    check_one("ACC419", program(before=loss.format("Boxes")), tmp_path)
 
 
 def test_views_of_images_are_named(tmp_path: Path) -> None:

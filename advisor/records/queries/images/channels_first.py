@@ -37,17 +37,20 @@ _BARS = (
     *within("torch.utils.cpp_extension", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
 )
 """Layers that have no such layout, or want rows of another one; kernels of one's own; and what trains on few images."""
+_NAMES_SMALL = re.compile(r"\b(?:CIFAR|(?:Fashion|K)?MNIST|SVHN)", re.IGNORECASE)
 _HALVES = (AnyCall("autocast"), *methods("Module", "half", "bfloat16"), *within("apex.amp"))
 _LEAVE_IT = frozenset({"accelerate", "deepspeed"})
 """Frameworks that leave the layout to the program."""
 _NETS = re.compile(r"(?:wide_)?resne[xt]|densenet|deeplab|fcn_|fasterrcnn|retinanet")
 _BY_NAME = re.compile(r"models\.__dict__\[|getattr\((?:torchvision\.)?models, ")
 _NAMED_NET = re.compile(rf"[\"'](?:{_NETS.pattern})\w*[\"']")
-_MENTIONS = re.compile(r"channels_?last|memory_format|\bNHWC\b|\beinops\b|\basync[ ]?=[ ]?True")
+_MENTIONS = re.compile(r"channels_?last|memory_format|\beinops\b|\basync[ ]?=[ ]?True")
 """Words of programs that know of layouts, take tensors apart by einops, or run under a torch older than them."""
 _OWN_KERNELS = re.compile(r"\b(?:import|from)[ \t]+[\w.]*(?:_cuda|_ext|\b_C|_gpu|_kernels?)\b")
+_WIDE = frozenset({"torch.nn.Conv2d", "torch.nn.ConvTranspose2d"})
 _LAYER = re.compile(r"(?:torch\.)?(?:nn\.)?Conv(?:Transpose)?2d")
-_BUILDS = re.compile(r"(?:^|\.)\w*conv(?!ert)\w*$", re.IGNORECASE)
+_MODULE = re.compile(r"(?:Module|Net|Block|Base|Model)$")
+_NO_NETWORK = re.compile(r"loss|criteri|anchor|prior|metric", re.IGNORECASE)
 _SETS_UP = re.compile(r"init|load|weight|param")
 _LIKE_LAYOUTS = frozenset({("0", "2", "3", "1"), ("0", "3", "1", "2")})
 """Permutations that a layout with the channels last makes free."""
@@ -89,6 +92,8 @@ def channels_first(facts: Facts) -> ChannelsFirst | None:
         return None
     if facts.frameworks - _LEAVE_IT or not any(one.loaders for one in facts.program) or facts.does(*_SMALL, *_BARS):
         return None
+    if _NAMES_SMALL.search(loop.document.text):
+        return None
     if any(_bars(one.document.text) or one.document.once(_rearranges) for one in facts.program):
         return None
     trained = next((one for one in trainings(facts) if one.loop is loop), None)
@@ -99,9 +104,10 @@ def channels_first(facts: Facts) -> ChannelsFirst | None:
         return None
     moves = [one for one in facts.transfers if moves_a_model(one) and not _moves_a_loss(one)]
     own = [one for one in moves if known is not None and _is_move_of(one, known)]
+    wide = [one for one in moves if _moves_convolutions(facts, one)]
     flattens = tuple((one.document, call) for one in facts.program for call in one.document.once(_flattens))
     basis = PROVEN if known is not None else Evidence.of(Ground.GPU, Ground.LAYERS)
-    return ChannelsFirst(loop, next(iter(own or moves), None), bool(own), flattens, basis)
+    return ChannelsFirst(loop, next(iter(own or wide or moves), None), bool(own), flattens, basis)
 
 
 def _convolves(facts: Facts) -> bool:
@@ -123,6 +129,12 @@ def _takes_few(loop: Loop) -> bool:
 def _moves_a_loss(transfer: Transfer) -> bool:
     modules = [one.moved.module for one in transfer.contexts]
     return any(one is not None and one.kind.rpartition(".")[2].endswith(("Loss", "criterion")) for one in modules)
+
+
+def _moves_convolutions(facts: Facts, transfer: Transfer) -> bool:
+    modules = [one.moved.module for one in transfer.contexts]
+    layers = frozenset().union(*(facts.layers.of(one) for one in modules if one is not None))
+    return any(one in _WIDE or one.startswith("torchvision.models.") for one in layers)
 
 
 def _is_move_of(transfer: Transfer, training: Training) -> bool:
@@ -170,20 +182,23 @@ def _code(node: cst.BaseExpression | None) -> str:
 
 
 def _in_networks(tree: cst.Module) -> Iterator[tuple[cst.Call, str, tuple[str, ...]]]:
-    """The calls in the methods of classes that build convolutions, each with its last name and its arguments."""
+    """The calls in the methods of modules that are no losses, each with its last name and its arguments."""
     for cls in descendants(tree, cst.ClassDef):
-        if not any(_BUILDS.search(dotted(one.func)) for one in descendants(cls, cst.Call)):
+        if _NO_NETWORK.search(cls.name.value) or not any(_MODULE.search(dotted(one.value)) for one in cls.bases):
             continue
         for method in methods_of(cls).values():
             for call in () if _SETS_UP.search(method.name.value) else descendants(method, cst.Call):
                 name = call.func.attr.value if isinstance(call.func, cst.Attribute) else dotted(call.func)
-                yield call, name, tuple(_code(one.value) for one in call.args)
+                given = [one.value for one in call.args]
+                if len(given) == 1 and isinstance(given[0], (cst.Tuple, cst.List)):
+                    given = [one.value for one in given[0].elements]
+                yield call, name, tuple(map(_code, given))
 
 
 def _rearranges(tree: cst.Module) -> bool:
     """Whether a network permutes or splits its images by hand: each time they would be copied to another layout."""
     for call, name, given in _in_networks(tree):
-        if name == "rearrange" or (name == "permute" and given not in _LIKE_LAYOUTS):
+        if name == "permute" and len(given) >= 4 and given not in _LIKE_LAYOUTS:
             return True
         if name in ("view", "reshape") and len(given) >= 4 and given[-2:] != ("1", "1"):
             inner = (one.func for one in descendants(call.func, cst.Call))
