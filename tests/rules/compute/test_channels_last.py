@@ -181,6 +181,9 @@ def test_views_of_images_are_named(tmp_path: Path) -> None:
         "the loop that trains",
         "a `view` of images may raise then: `flatten(1)` does not",
     ]
+    pooled = own("x = self.body(x).mean((2, 3), keepdim=True)\nreturn x.view(x.size(0), x.size(1))")
+    (found,) = findings_of("ACC419", program(net=pooled), tmp_path)
+    assert [one.message for one in found.related] == ["the loop that trains"]
 
 
 def test_such_a_view_raises_and_flatten_does_not() -> None:

@@ -208,5 +208,7 @@ def _rearranges(tree: cst.Module) -> bool:
 
 
 def _flattens(tree: cst.Module) -> list[cst.Call]:
-    """The calls of ``view`` that make rows of images."""
-    return [call for call, name, given in _in_networks(tree) if name == "view" and len(given) == 2]
+    """The calls of ``view`` that make rows of images, whose length is computed."""
+    computed = (cst.UnaryOperation, cst.BinaryOperation)
+    views = (call for call, name, given in _in_networks(tree) if name == "view" and len(given) == 2)
+    return [one for one in views if isinstance(one.args[-1].value, computed)]
