@@ -23,9 +23,9 @@ class BackwardRetainGraphInLoop(Rule):
 
     Why it costs time
         It costs memory: the buffers of the whole graph stay until the loss goes away, next to those of the step that
-        follows. By itself it takes no time: on an H200 steps with it were as fast as without (docs/costs.md), so this
-        is information. Where a model is given the state that it returned in the step before, each backward pass also
-        runs through all the steps before it, and takes longer than the last one. That is a warning.
+        follows. By itself it takes no time: on an H200 the steps of 24 linear layers of 2,048 were as fast with it as
+        without (docs/costs.md), so this is information. Where a model is given the state that it returned in the step
+        before, each backward pass also runs through all the steps before it: a warning.
 
     Example
         import torch
