@@ -41,6 +41,7 @@ _THEMES = {
 """What the rules of a hundred are about."""
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^()\s:#]+)(#[^()\s]*)?\)")
 _FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_NAMED = re.compile(r"(?<![\w/.])docs/([\w-]+\.md)\b")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -125,7 +126,7 @@ def _rule(page: RulePage) -> str:
         if heading == "Use instead" and page.has_fix:
             parts += ["## What the fix changes", f"```diff\n{_diff(page.sections['Example'], body)}\n```"]
         else:
-            parts += [f"## {heading}", f"```python\n{body}\n```" if heading in CODE else body]
+            parts += [f"## {heading}", f"```python\n{body}\n```" if heading in CODE else with_links(body)]
         if heading.startswith("Why it costs") and (rows := _measured(page.code)):
             head = "| on one NVIDIA H200 | step without | times as long (95 %) |\n|---|--:|--:|"
             parts += ["\n".join([head, *rows]), "[How it was measured](../costs.md)."]
@@ -141,6 +142,15 @@ def _measured(code: str) -> list[str]:
         f"| {one['habit']} | {one['without']:.1f} ms | {one['ratio']:.2f} ({one['low']:.2f} to {one['high']:.2f}) |"
         for one in habits
     ]
+
+
+def with_links(prose: str) -> str:
+    """The text of a rule, which a terminal shows as well, with links to the pages of ``docs/`` that it names."""
+
+    def led(match: re.Match[str]) -> str:
+        return f"[{match[0]}](../{match[1]})" if (ROOT / match[0]).exists() else match[0]
+
+    return _NAMED.sub(led, prose)
 
 
 def _diff(before: str, after: str) -> str:

@@ -72,3 +72,10 @@ def test_links_between_files_become_links_between_pages(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.strip() == "[a](evidence/recall.md#x) [b](json.md) c (`pyproject.toml`)"
+
+
+def test_pages_that_a_rule_names_become_links() -> None:
+    prose = "as measured (docs/measuring.md), https://example.org/docs/measuring.md and docs/nowhere.md"
+    named = f"import site_pages; print(site_pages.with_links({prose!r}))"
+    done = subprocess.run([sys.executable, "-c", named], cwd=DOCS, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == prose.replace("(docs/measuring.md)", "([docs/measuring.md](../measuring.md))")

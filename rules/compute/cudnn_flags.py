@@ -23,9 +23,10 @@ class CudnnFlags(Rule):
         set, be it only on a condition such as `if args.seed`.
 
     Why it costs time
-        Without cuDNN convolutions and recurrent layers run on much slower kernels. `benchmark` times the algorithms
-        and takes the fastest, which may be another one in the next run: results then differ between runs although
-        `deterministic` was asked for.
+        Without cuDNN convolutions and recurrent layers run on much slower kernels: on an H200 the training of ResNet-18
+        took 6.7 times as long (docs/costs.md), so this is a warning. `benchmark` times the algorithms and takes the
+        fastest, which may be another one in the next run: results then differ between runs although `deterministic`
+        was asked for. That one is information.
 
     Example
         import torch

@@ -23,7 +23,8 @@ class ManualAttention(Rule):
 
     Why it costs time
         Scores and weights, which grow with the square of the sequence, are written to memory and read again by each
-        step. One fused kernel computes the same and keeps them on the chip.
+        step. One fused kernel computes the same and keeps them on the chip. On an H200 attention in bfloat16 over
+        1,024 positions took 4.1 times as long when written out, forward and backward (docs/costs.md).
 
     Example
         import math

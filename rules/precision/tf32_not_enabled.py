@@ -19,7 +19,8 @@ class Tf32NotEnabled(Rule):
         which precision float32 products may have. Convolutions use TF32 by themselves and are no reason.
 
     Why it costs time
-        Products of float32 matrices leave the tensor cores of GPUs since Ampere idle, unless TF32 is allowed.
+        Products of float32 matrices leave the tensor cores of GPUs since Ampere idle, unless TF32 is allowed. On an
+        H200 the training of a transformer of 4 layers of 1,024 took 3.0 times as long without it (docs/costs.md).
 
     Example
         import torch

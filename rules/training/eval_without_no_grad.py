@@ -28,8 +28,9 @@ class EvalWithoutNoGrad(Rule):
         of which values are read at once (`model(x).detach().cpu().numpy()`).
 
     Why it costs time
-        Every activation is kept for a backward pass that never comes: memory that would allow far larger batches, and
-        the time to build the graph. A loss that is summed up without `.item()` keeps the graphs of all batches.
+        It costs memory: every activation is kept for a backward pass that never comes. A loss that is summed up without
+        `.item()` keeps the graphs of all batches. It takes no time on a GPU: on an H200 ResNet-18 evaluated batches of
+        256 images of 224 x 224 as fast with graphs as without, in 3.5 GiB more (docs/costs.md).
 
     Example
         import torch

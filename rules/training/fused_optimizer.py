@@ -27,7 +27,8 @@ class FusedOptimizer(Rule):
 
     Why it costs time
         By default each part of the update (moments, their roots, the step) is a group of launches of its own, which
-        reads and writes all parameters or moments. With `fused=True` one group does everything.
+        reads and writes all parameters or moments. With `fused=True` one group does everything. On an H200 the steps
+        of 24 linear layers of 2,048 under AdamW took 1.16 times as long without it (docs/costs.md).
 
     Example
         import torch

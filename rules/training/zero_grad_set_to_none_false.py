@@ -26,7 +26,8 @@ class ZeroGradSetToNoneFalse(Rule):
 
     Why it costs time
         Every gradient is written once to be zero and then read and written again to be added to. Dropped, which is
-        the default since torch 2.0, it is written once, by the backward pass, and takes no memory in between.
+        the default since torch 2.0, it is written once, by the backward pass, and takes no memory in between. On an
+        H200 the steps of 24 linear layers of 2,048 took 1.05 times as long with the zeros (docs/costs.md).
 
     Example
         import torch

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
+from torch import nn
 
-from ..checks import Pair, check_one, check_pair, fixed
+from ..checks import Pair, check_one, check_pair, findings_of, fixed, severities
 from ..programs import IMPORTS, MODEL
 
 LOADER = "loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
@@ -121,7 +123,7 @@ def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("helper", ["back", "back2"])
 def test_reported_in_helpers(helper: str, tmp_path: Path) -> None:
-    program = BACK.format(mark="  # -> warning unsafe") + f"for (x,) in loader:\n    {helper}(model(x).sum())\n"
+    program = BACK.format(mark="  # -> info unsafe") + f"for (x,) in loader:\n    {helper}(model(x).sum())\n"
     check_one("ACC414", IMPORTS + MODEL + LOADER + program, tmp_path)
 
 
@@ -136,7 +138,7 @@ def refine():
 train()
 refine()
 """
-    check_one("ACC414", IMPORTS + MODEL + LOADER + BACK.format(mark="  # -> warning unsafe") + loops, tmp_path)
+    check_one("ACC414", IMPORTS + MODEL + LOADER + BACK.format(mark="  # -> info unsafe") + loops, tmp_path)
 
 
 def test_reported(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_reported(tmp_path: Path) -> None:
 def train(model, loader):
     for i, (x,) in enumerate(loader):
         loss = model(x).sum()
-        loss.backward(retain_graph=True)  # -> warning unsafe
+        loss.backward(retain_graph=True)  # -> info unsafe
         optimizer.step()
 for epoch in range(3):
     train(model, loader)
@@ -164,7 +166,7 @@ opt = torch.optim.SGD(model.parameters(), lr=0.1)
 for (x,) in loader:
     opt.zero_grad()
     loss = model(x).sum()
-    loss.backward(retain_graph=True)  # -> warning unsafe
+    loss.backward(retain_graph=True)  # -> info unsafe
     opt.step()
 """,
 }
@@ -173,3 +175,69 @@ for (x,) in loader:
 @pytest.mark.parametrize("case", REPORTED_PROGRAMS)
 def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC414", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+CARRIES = """
+model = nn.GRU(8, 8)
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+state = None
+for (x,) in loader:
+    opt.zero_grad()
+    out, state = model(x, state)
+    loss = out.sum()
+    loss.backward(retain_graph=True)
+    opt.step()
+"""
+STARTS_ANEW = {
+    "detached behind the step": ("    opt.step()\n", "    opt.step()\n    state = state.detach()\n"),
+    "detached in place": ("    opt.step()\n", "    opt.step()\n    state.detach_()\n"),
+    "detached in the call": ("model(x, state)", "model(x, state.detach())"),
+    "begun in each step": ("    opt.zero_grad()", "    state = None"),
+    "not given": ("model(x, state)", "model(x)"),
+    "another result": ("out, state = model(x, state)", "out, other = model(x, state)"),
+    "a batch of its own": ("out, state = model(x, state)", "x, other = model(x)\n    out = x"),
+    "no model": ("out, state = model(x, state)", "out, state = print(model(x), state)"),
+}
+
+
+@pytest.mark.parametrize("change", STARTS_ANEW.values(), ids=STARTS_ANEW.keys())
+def test_state_that_is_not_carried_is_information(change: tuple[str, str], tmp_path: Path) -> None:
+    assert CARRIES.count(change[0]) == 1
+    assert severities("ACC414", IMPORTS + CARRIES.replace(*change), tmp_path) == ["info"]
+
+
+STATES = {
+    "one": ("", ""),
+    "a pair": ("out, state = model(x, state)", "out, (state, cell) = model(x, (state, cell))"),
+    "an attribute": ("state", "conf.state"),
+    "by keyword": ("model(x, state)", "model(x, hx=state)"),
+}
+
+
+@pytest.mark.parametrize("change", STATES.values(), ids=STATES.keys())
+def test_carried_state_is_a_warning(change: tuple[str, str], tmp_path: Path) -> None:
+    (found,) = findings_of("ACC414", IMPORTS + "import conf\n" + CARRIES.replace(*change), tmp_path)
+    name = "conf.state" if change[0] == "state" else "state"
+    assert str(found.severity) == "warning"
+    assert f"detach `{name}` in each step" in found.message
+
+
+def test_carried_state_costs_all_steps_before() -> None:
+    """What the warning says: without a cut, the graph of a step holds those of all steps before it."""
+    model, state, sizes = nn.GRU(4, 4), None, []
+    for _ in range(4):
+        out, state = model(torch.zeros(1, 1, 4), state)
+        sizes.append(_nodes(out.sum().grad_fn))
+        out.sum().backward(retain_graph=True)
+    assert sizes == sorted(set(sizes))
+
+
+def _nodes(start: object) -> int:
+    seen, todo = set(), [start]
+    while todo:
+        node = todo.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            todo += [one for one, _ in node.next_functions]  # type: ignore[attr-defined]
+    return len(seen)

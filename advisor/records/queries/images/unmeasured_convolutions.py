@@ -73,7 +73,7 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
     size = fixed_size(facts)
     if size is None:
         return None
-    return UnmeasuredTraining(loop, size, next(filter(_moves_a_model, facts.transfers), None))
+    return UnmeasuredTraining(loop, size, next(filter(moves_a_model, facts.transfers), None))
 
 
 @lru_cache(maxsize=_MOST_TEXTS)
@@ -121,5 +121,5 @@ def _resizes_in_step(facts: Facts) -> bool:
     return any(one.given("input", 0).source is not None for one in resized)
 
 
-def _moves_a_model(transfer: Transfer) -> bool:
+def moves_a_model(transfer: Transfer) -> bool:
     return "cuda" in transfer.kinds and all(context.moved.module is not None for context in transfer.contexts)

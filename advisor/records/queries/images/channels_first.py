@@ -1,0 +1,214 @@
+"""Convolutional networks that are trained on a GPU with the channels of their images first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import AnyCall, calls, methods, within
+from accel_advisor.records.loaders import loaders_in
+from accel_advisor.records.queries.images.unmeasured_convolutions import moves_a_model
+from accel_advisor.records.queries.steps.training_steps import PROBES
+from accel_advisor.records.queries.training_loops import Training, trainings
+from accel_advisor.syntax.shapes import dotted, methods_of
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts, Loop, Transfer
+    from accel_advisor.source.document import Document
+
+_SMALL = calls(
+    *(
+        f"torchvision.datasets.{name}"
+        for name in ("CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST", "SVHN", "USPS")
+    )
+)
+"""Data sets of images of 32 x 32 or less, whose steps are short of work for a GPU."""
+_BARS = (
+    *calls(*(f"torch.nn.{kind}{size}d" for kind in ("Conv", "ConvTranspose") for size in (1, 3))),
+    *calls(*(f"torch.nn.{name}" for name in ("MultiheadAttention", "Transformer", "TransformerEncoder"))),
+    *calls(*(f"torch.nn.{name}" for name in ("TransformerEncoderLayer", "TransformerDecoderLayer", "LSTM", "GRU"))),
+    *within("torch.utils.cpp_extension", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
+)
+"""Layers that have no such layout, or want rows of another one; kernels of one's own; and what trains on few images."""
+_NAMES_SMALL = re.compile(r"\b(?:CIFAR|(?:Fashion|K)?MNIST|SVHN)", re.IGNORECASE)
+_HALVES = (AnyCall("autocast"), *methods("Module", "half", "bfloat16"), *within("apex.amp"))
+_LEAVE_IT = frozenset({"accelerate", "deepspeed"})
+"""Frameworks that leave the layout to the program."""
+_NETS = re.compile(r"(?:wide_)?resne[xt]|densenet|deeplab|fcn_|fasterrcnn|retinanet")
+_BY_NAME = re.compile(r"models\.__dict__\[|getattr\((?:torchvision\.)?models, ")
+_NAMED_NET = re.compile(rf"[\"'](?:{_NETS.pattern})\w*[\"']")
+_MENTIONS = re.compile(r"channels_?last|memory_format|\beinops\b|\basync[ ]?=[ ]?True")
+"""Words of programs that know of layouts, take tensors apart by einops, or run under a torch older than them."""
+_OWN_KERNELS = re.compile(r"\b(?:import|from)[ \t]+[\w.]*(?:_cuda|_ext|\b_C|_gpu|_kernels?)\b")
+_WIDE = frozenset({"torch.nn.Conv2d", "torch.nn.ConvTranspose2d"})
+_LAYER = re.compile(r"(?:torch\.)?(?:nn\.)?Conv(?:Transpose)?2d")
+_MODULE = re.compile(r"(?:Module|Net|Block|Base|Model)$")
+_NO_NETWORK = re.compile(r"loss|criteri|anchor|prior|metric", re.IGNORECASE)
+_SETS_UP = re.compile(r"init|load|weight|param")
+_LIKE_LAYOUTS = frozenset({("0", "2", "3", "1"), ("0", "3", "1", "2")})
+"""Permutations that a layout with the channels last makes free."""
+_MANY = 4
+"""Places that build convolutions, from which on a model is no exercise."""
+_FEW_IMAGES = 2
+_MOST_TEXTS = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelsFirst:
+    """A training of a network of two-dimensional convolutions on CUDA, in a program that says nothing of layouts.
+
+    Attributes:
+        loop: the first loop that trains.
+        move: the first move of a network to CUDA in the document of the loop, if it has one.
+        alone: whether that move is certainly the one of the model that the loop trains.
+        flattens: calls of ``view`` that join channels with rows and columns, which that layout does not allow.
+        basis: what shows that it is such a network.
+    """
+
+    loop: Loop
+    move: Transfer | None
+    alone: bool
+    flattens: tuple[tuple[Document, cst.Call], ...]
+    basis: Evidence
+
+
+def channels_first(facts: Facts) -> ChannelsFirst | None:
+    """The first training of a program, where it is such a one.
+
+    Returns:
+        None where its model may be of other layers, takes images apart between its convolutions, or learns from small
+        images, or, without half precision, from one or two at a time.
+    """
+    probes = [one.document for one in facts.program if PROBES.search(one.document.filename.rpartition("/")[2])]
+    loop = facts.program.first_training_but(probes)
+    if loop is None or loop.document is not facts.document or not facts.names_gpu_anywhere:
+        return None
+    if facts.frameworks - _LEAVE_IT or not any(one.loaders for one in facts.program) or facts.does(*_SMALL, *_BARS):
+        return None
+    if _NAMES_SMALL.search(loop.document.text):
+        return None
+    if any(_bars(one.document.text) or one.document.once(_rearranges) for one in facts.program):
+        return None
+    trained = next((one for one in trainings(facts) if one.loop is loop), None)
+    if trained is not None and trained.module.kind == "torch.nn.Linear":
+        return None
+    known = trained if trained is not None and trained.convolves else None
+    if not _convolves(facts) or (_takes_few(loop) and not facts.does(*_HALVES)):
+        return None
+    moves = [one for one in facts.transfers if moves_a_model(one) and not _moves_a_loss(one)]
+    own = [one for one in moves if known is not None and _is_move_of(one, known)]
+    wide = [one for one in moves if _moves_convolutions(facts, one)]
+    flattens = tuple((one.document, call) for one in facts.program for call in one.document.once(_flattens))
+    basis = PROVEN if known is not None else Evidence.of(Ground.GPU, Ground.LAYERS)
+    return ChannelsFirst(loop, next(iter(own or wide or moves), None), bool(own), flattens, basis)
+
+
+def _convolves(facts: Facts) -> bool:
+    """Whether a program builds a network of convolutions over all channels, or takes one of torchvision, by its class
+    or by its name, and has none that are mostly of convolutions over single channels."""
+    dense, grouped = (sum(len(one.document.once(kind)) for one in facts.program) for kind in (_dense, _grouped))
+    if dense >= _MANY or grouped:
+        return dense >= max(_MANY, 3 * grouped)
+    operations = (one.what for each in facts.program for one in each.operations)
+    built = any(one.owner.startswith("torchvision.models") and _NETS.match(one.name) for one in operations)
+    return built or any(_names_net(one.document.text) for one in facts.program)
+
+
+def _takes_few(loop: Loop) -> bool:
+    sizes = [one.default_count("batch_size") for one in loaders_in(loop)]
+    return any(size is not None and size <= _FEW_IMAGES for size in sizes)
+
+
+def _moves_a_loss(transfer: Transfer) -> bool:
+    modules = [one.moved.module for one in transfer.contexts]
+    return any(one is not None and one.kind.rpartition(".")[2].endswith(("Loss", "criterion")) for one in modules)
+
+
+def _moves_convolutions(facts: Facts, transfer: Transfer) -> bool:
+    modules = [one.moved.module for one in transfer.contexts]
+    layers = frozenset().union(*(facts.layers.of(one) for one in modules if one is not None))
+    return any(one in _WIDE or one.startswith("torchvision.models.") for one in layers)
+
+
+def _is_move_of(transfer: Transfer, training: Training) -> bool:
+    moved = [context.moved.module for context in transfer.contexts]
+    return all(one is not None and one.plain is training.module.plain for one in moved)
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def _bars(text: str) -> bool:
+    return _MENTIONS.search(text) is not None or _OWN_KERNELS.search(text) is not None
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def _names_net(text: str) -> bool:
+    return _BY_NAME.search(text) is not None and _NAMED_NET.search(text) is not None
+
+
+def _dense(tree: cst.Module) -> list[cst.Call]:
+    """The calls that build two-dimensional convolutions over more than a pixel and over all channels at once."""
+    found = (one for one in _layers(tree) if _code(_given(one, "groups", 6)) in ("", "1"))
+    return [one for one in found if _code(_given(one, "kernel_size", 2)) != "1"]
+
+
+def _grouped(tree: cst.Module) -> list[cst.Call]:
+    """The calls that build two-dimensional convolutions over groups of channels."""
+    return [one for one in _layers(tree) if _code(_given(one, "groups", 6)) not in ("", "1")]
+
+
+def _layers(tree: cst.Module) -> list[cst.Call]:
+    return [one for one in descendants(tree, cst.Call) if _LAYER.fullmatch(dotted(one.func))]
+
+
+def _given(call: cst.Call, name: str, position: int) -> cst.BaseExpression | None:
+    for at, one in enumerate(call.args):
+        if one.keyword.value == name if one.keyword is not None else at == position:
+            return one.value
+    return None
+
+
+def _code(node: cst.BaseExpression | None) -> str:
+    """An integer or a name as it is written; empty for nothing, and a mark for anything else."""
+    if node is None:
+        return ""
+    return node.value if isinstance(node, (cst.Integer, cst.Name)) else "..."
+
+
+def _in_networks(tree: cst.Module) -> Iterator[tuple[cst.Call, str, tuple[str, ...]]]:
+    """The calls in the methods of modules that are no losses, each with its last name and its arguments."""
+    for cls in descendants(tree, cst.ClassDef):
+        if _NO_NETWORK.search(cls.name.value) or not any(_MODULE.search(dotted(one.value)) for one in cls.bases):
+            continue
+        for method in methods_of(cls).values():
+            for call in () if _SETS_UP.search(method.name.value) else descendants(method, cst.Call):
+                name = call.func.attr.value if isinstance(call.func, cst.Attribute) else dotted(call.func)
+                given = [one.value for one in call.args]
+                if len(given) == 1 and isinstance(given[0], (cst.Tuple, cst.List)):
+                    given = [one.value for one in given[0].elements]
+                yield call, name, tuple(map(_code, given))
+
+
+def _rearranges(tree: cst.Module) -> bool:
+    """Whether a network permutes or splits its images by hand: each time they would be copied to another layout."""
+    for call, name, given in _in_networks(tree):
+        if name == "permute" and len(given) >= 4 and given not in _LIKE_LAYOUTS:
+            return True
+        if name in ("view", "reshape") and len(given) >= 4 and given[-2:] != ("1", "1"):
+            inner = (one.func for one in descendants(call.func, cst.Call))
+            if not any(isinstance(one, cst.Attribute) and one.attr.value == "permute" for one in inner):
+                return True
+    return False
+
+
+def _flattens(tree: cst.Module) -> list[cst.Call]:
+    """The calls of ``view`` that make rows of images, whose length is computed."""
+    computed = (cst.UnaryOperation, cst.BinaryOperation)
+    views = (call for call, name, given in _in_networks(tree) if name == "view" and len(given) == 2)
+    return [one for one in views if isinstance(one.args[-1].value, computed)]

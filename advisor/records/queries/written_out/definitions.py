@@ -1,0 +1,96 @@
+"""The functions of a document that compute something, and of which a run may use what they compute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import Call
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+
+_COMPILES = "torch.compile"
+_COMPILED = frozenset({"compile", "script", "jit_script", "script_method", "jit"})
+_ASKS = frozenset({"hasattr", "getattr", "__version__", "version", "ImportError", "AttributeError"})
+_EXPORTS = re.compile(r"export|onnx|coreml|tensorrt", re.IGNORECASE)
+"""Words about what runs a model where a function of torch may be missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function that computes something.
+
+    Attributes:
+        function: the function.
+        owner: the class that it is a method of, if any.
+        differentiates: whether that class is an ``autograd.Function``, which has a backward pass of its own.
+    """
+
+    function: cst.FunctionDef
+    owner: cst.ClassDef | None
+    differentiates: bool
+
+
+def computing_functions(facts: Facts) -> Iterator[Definition]:
+    """The functions that run as they are written: not where the program compiles, what is written for a torch that
+    lacks something or for an export, and what nothing reads.
+
+    Backward passes are left out: they belong to a forward pass that is reported.
+    """
+    if facts.does(Call(_COMPILES)):
+        return
+    for statement in _outermost(facts.document.tree):
+        owner = statement if isinstance(statement, cst.ClassDef) else None
+        if _EXPORTS.search(facts.document.code(statement)) or _is_compiled(statement):
+            continue
+        if not is_used(facts, statement):
+            continue
+        differentiates = owner is not None and any(dotted(base.value).endswith("Function") for base in owner.bases)
+        for function in descendants(statement, cst.FunctionDef):
+            if function.name.value != "backward" and not _is_compiled(function):
+                yield Definition(function, owner, differentiates)
+
+
+def is_used(facts: Facts, definition: cst.FunctionDef | cst.ClassDef) -> bool:
+    """Whether the document reads the name of a function or class outside of it, or another document may."""
+    name = definition.name.value
+    return _names(facts.document.tree, name) > _names(definition, name) or facts.is_read_elsewhere(name)
+
+
+def _outermost(tree: cst.Module) -> Iterator[cst.FunctionDef | cst.ClassDef]:
+    """The functions and classes that stand in no other one, but for those where a condition or an error decides which
+    of several ones there is."""
+    hidden = {
+        id(one)
+        for branch in descendants(tree, cst.If, cst.Try)
+        if not isinstance(branch, cst.If) or _asks_for_function(branch)
+        for one in descendants(branch, cst.FunctionDef, cst.ClassDef)
+    }
+    inner: set[int] = set()
+    for one in descendants(tree, cst.FunctionDef, cst.ClassDef):
+        if id(one) not in inner and isinstance(one, (cst.FunctionDef, cst.ClassDef)):
+            inner |= {id(each) for each in descendants(one.body, cst.FunctionDef, cst.ClassDef)}
+            if id(one) not in hidden:
+                yield one
+
+
+def _asks_for_function(branch: cst.If) -> bool:
+    return any(one.value in _ASKS for one in descendants(branch.test, cst.Name))
+
+
+def _is_compiled(node: cst.FunctionDef | cst.ClassDef) -> bool:
+    decorators = [one.decorator for one in node.decorators]
+    named = [one.func if isinstance(one, cst.Call) else one for one in decorators]
+    return any(dotted(one).rpartition(".")[2] in _COMPILED for one in named)
+
+
+def _names(node: cst.CSTNode, name: str) -> int:
+    """How often a name occurs."""
+    return sum(one.value == name for one in descendants(node, cst.Name))
