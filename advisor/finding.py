@@ -17,7 +17,7 @@ class Severity(StrEnum):
     Example:
         >>> from accel_advisor import Severity, lint
         >>> [one.code for one in lint("train.py").findings if one.severity is Severity.INFO]
-        ['ACC208']
+        ['ACC201', 'ACC208']
     """
 
     ERROR = "error"
@@ -57,7 +57,7 @@ class Confidence(StrEnum):
     Example:
         >>> from accel_advisor import Confidence, lint
         >>> [one.code for one in lint("train.py", min_confidence=Confidence.PROVEN).findings]
-        ['ACC208']
+        ['ACC201', 'ACC208']
     """
 
     PROVEN = "proven"

@@ -39,7 +39,7 @@ class Report:
         >>> from accel_advisor import lint
         >>> report = lint("train.py")
         >>> report.checked, len(report.findings), report.notes, report.failures
-        (1, 1, (), ())
+        (1, 2, (), ())
     """
 
     findings: tuple[Finding, ...]
@@ -82,7 +82,7 @@ def lint(
         >>> from accel_advisor import lint
         >>> report = lint("train.py", select="ACC201, ACC208", min_severity="info")
         >>> [f"{one.filename}:{one.span.start}: {one.code}" for one in report.findings]
-        ['train.py:16:14: ACC208']
+        ['train.py:13:18: ACC201', 'train.py:16:14: ACC208']
     """
     named = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     configurations = Configurations(Choices.of(select, extend_select, ignore, min_severity, min_confidence).change)
