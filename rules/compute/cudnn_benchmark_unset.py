@@ -21,7 +21,8 @@ class CudnnBenchmarkUnset(Rule):
     Why it costs time
         cuDNN has several algorithms for a convolution, and chooses by rules of thumb. With `benchmark = True` it
         times them when a shape is seen first, and takes the fastest from then on. For shapes that never change, this
-        costs a moment at the first step.
+        costs a moment at the first step. On an H200 a ResNet-18 trained as fast without it (docs/costs.md), so the
+        finding is minor: it is shown with `--minor`.
 
     Example
         import torch
@@ -88,4 +89,4 @@ class CudnnBenchmarkUnset(Rule):
         related = [also_at(size.document, size.node, "this fixes the size")]
         if found.move is not None:
             related.append(also_at(found.move.document, found.move.node, "a model moves to the GPU here"))
-        return self.finding(facts, found.loop.node, message, related=related)
+        return self.finding(facts, found.loop.node, message, related=related, minor=True)
