@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch
-from torch import nn
 
 from ..checks import Pair, check_one, check_pair, check_since, findings_of, fixed
 from ..programs import IMPORTS
@@ -187,7 +185,8 @@ def test_views_of_images_are_named(tmp_path: Path) -> None:
 
 
 def test_such_a_view_raises_and_flatten_does_not() -> None:
+    torch = pytest.importorskip("torch")
     images = torch.zeros(2, 3, 4, 4).to(memory_format=torch.channels_last)
     with pytest.raises(RuntimeError, match="view size is not compatible"):
-        nn.Conv2d(3, 8, 3)(images).contiguous(memory_format=torch.channels_last).view(2, -1)
+        torch.nn.Conv2d(3, 8, 3)(images).contiguous(memory_format=torch.channels_last).view(2, -1)
     assert images.flatten(1).shape == (2, 48)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch
-from torch import nn
 
 from ..checks import Pair, check_one, check_pair, findings_of, fixed, severities
 from ..programs import IMPORTS, MODEL
@@ -225,7 +223,8 @@ def test_carried_state_is_a_warning(change: tuple[str, str], tmp_path: Path) -> 
 
 def test_carried_state_costs_all_steps_before() -> None:
     """What the warning says: without a cut, the graph of a step holds those of all steps before it."""
-    model, state, sizes = nn.GRU(4, 4), None, []
+    torch = pytest.importorskip("torch")
+    model, state, sizes = torch.nn.GRU(4, 4), None, []
     for _ in range(4):
         out, state = model(torch.zeros(1, 1, 4), state)
         sizes.append(_nodes(out.sum().grad_fn))
