@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
 
 _WORDS = ("sigmoid", "tanh", "erf", "relu6", "clamp", "hardtanh", "ReLU6", "Sigmoid", "Tanh")
-"""One of them stands in each file that has something to find."""
+"""One of them stands in each class or function that has something to find."""
 _INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 
@@ -66,10 +66,9 @@ class Activation:
 def written_out_activations(facts: Facts) -> Iterator[Activation]:
     """The activations of a document that a run may compute, in the order of its text: no part of another one, and none
     in a backward pass."""
-    if not any(word in facts.document.python for word in _WORDS):
-        return
-    called = functions_called(facts)
-    for definition in computing_functions(facts):
+    definitions = list(computing_functions(facts, _WORDS))
+    called = functions_called(facts) if definitions else {}
+    for definition in definitions:
         yield from _Reader(Arithmetic(facts.document, definition.function.body, called), definition).found()
 
 

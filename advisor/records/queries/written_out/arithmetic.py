@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -66,8 +67,12 @@ class Arithmetic:
     """
 
     def __init__(self, document: Document, body: cst.BaseSuite, called: Mapping[int, str]) -> None:
-        self._document, self._called = document, called
-        self._names = BoundNames(document, body)
+        self._document, self._body, self._called = document, body, called
+
+    @cached_property
+    def _names(self) -> BoundNames:
+        """Only where a name has to be followed: most functions multiply none."""
+        return BoundNames(self._document, self._body)
 
     def function(self, node: cst.CSTNode | None) -> tuple[str, tuple[cst.Arg, ...]]:
         """Which function of torch a call is one of, or which method, and what it is given: the tensor first. An empty

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,17 +39,23 @@ class Definition:
     differentiates: bool
 
 
-def computing_functions(facts: Facts) -> Iterator[Definition]:
+def computing_functions(facts: Facts, words: Collection[str]) -> Iterator[Definition]:
     """The functions that run as they are written: not where the program compiles, what is written for a torch that
     lacks something or for an export, and what nothing reads.
 
     Backward passes are left out: they belong to a forward pass that is reported.
+
+    Args:
+        words: parts of names, one of which stands in each class and each function of the module that matters.
     """
-    if facts.does(Call(_COMPILES)):
+    if not any(word in facts.document.python for word in words) or facts.does(Call(_COMPILES)):
         return
-    for statement in _outermost(facts.document.tree):
+    for statement in facts.document.once(_outermost):
         owner = statement if isinstance(statement, cst.ClassDef) else None
-        if _EXPORTS.search(facts.document.code(statement)) or _is_compiled(statement):
+        named = (one.value for one in descendants(statement, cst.Name))
+        if not any(word in name for name in named for word in words) or _is_compiled(statement):
+            continue
+        if _EXPORTS.search(facts.document.code(statement)):
             continue
         if not is_used(facts, statement):
             continue
@@ -61,10 +68,11 @@ def computing_functions(facts: Facts) -> Iterator[Definition]:
 def is_used(facts: Facts, definition: cst.FunctionDef | cst.ClassDef) -> bool:
     """Whether the document reads the name of a function or class outside of it, or another document may."""
     name = definition.name.value
-    return _names(facts.document.tree, name) > _names(definition, name) or facts.is_read_elsewhere(name)
+    own = sum(one.value == name for one in descendants(definition, cst.Name))
+    return facts.document.once(_names)[name] > own or facts.is_read_elsewhere(name)
 
 
-def _outermost(tree: cst.Module) -> Iterator[cst.FunctionDef | cst.ClassDef]:
+def _outermost(tree: cst.Module) -> list[cst.FunctionDef | cst.ClassDef]:
     """The functions and classes that stand in no other one, but for those where a condition or an error decides which
     of several ones there is."""
     hidden = {
@@ -74,11 +82,13 @@ def _outermost(tree: cst.Module) -> Iterator[cst.FunctionDef | cst.ClassDef]:
         for one in descendants(branch, cst.FunctionDef, cst.ClassDef)
     }
     inner: set[int] = set()
+    found: list[cst.FunctionDef | cst.ClassDef] = []
     for one in descendants(tree, cst.FunctionDef, cst.ClassDef):
         if id(one) not in inner and isinstance(one, (cst.FunctionDef, cst.ClassDef)):
             inner |= {id(each) for each in descendants(one.body, cst.FunctionDef, cst.ClassDef)}
             if id(one) not in hidden:
-                yield one
+                found.append(one)
+    return found
 
 
 def _asks_for_function(branch: cst.If) -> bool:
@@ -91,6 +101,6 @@ def _is_compiled(node: cst.FunctionDef | cst.ClassDef) -> bool:
     return any(dotted(one).rpartition(".")[2] in _COMPILED for one in named)
 
 
-def _names(node: cst.CSTNode, name: str) -> int:
-    """How often a name occurs."""
-    return sum(one.value == name for one in descendants(node, cst.Name))
+def _names(tree: cst.Module) -> Counter[str]:
+    """How often each name occurs."""
+    return Counter(one.value for one in descendants(tree, cst.Name))

@@ -39,12 +39,10 @@ class LayerNorm:
 def written_out_layer_norms(facts: Facts) -> Iterator[LayerNorm]:
     """The layer norms in the ``forward`` of a document's modules, whose variance is the biased one and whose epsilon is
     added to that, as torch does it."""
-    if "mean" not in facts.document.python or "sqrt" not in facts.document.python:
-        return
-    called = functions_called(facts)
-    for definition in computing_functions(facts):
-        if definition.owner is None or definition.function.name.value != "forward":
-            continue
+    methods = (one for one in computing_functions(facts, ("sqrt",)) if one.owner is not None)
+    definitions = [one for one in methods if one.function.name.value == "forward"]
+    called = functions_called(facts) if definitions else {}
+    for definition in definitions:
         body = definition.function.body
         reader = _Reader(Arithmetic(facts.document, body, called))
         for node in descendants(body, cst.BinaryOperation, but=_INNER):
