@@ -1,6 +1,6 @@
 """What a sample takes of energy, from the counters of the cards that train and the blocks that were measured.
 
-A counter is read a few times a second, and its driver brings it up to date every 20 to 100 ms: what it said at
+A counter is read several times a second, and its driver brings it up to date only now and then: what it said at
 the very edges of a block is not known. So the power between readings within a block stands for all of it. That is the
 power of the steady state: the start of an epoch is not in it.
 """

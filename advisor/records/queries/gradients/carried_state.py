@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation
 
-_DETACHES = frozenset({"detach_"})
-
 
 def carried_state(facts: Facts, backward: Operation) -> tuple[str, ...]:
     """The names and attributes in which the loop around a backward pass hands a model, as it is, what the model
@@ -53,5 +51,5 @@ def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 def _detached_in_place(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     for call in descendants(node, cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _DETACHES:
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "detach_":
             yield call.func.value
