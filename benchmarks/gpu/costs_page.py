@@ -6,17 +6,15 @@ python -m benchmarks.gpu.costs_page
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
 from benchmarks.gpu import habits
 from benchmarks.gpu.claims import words
 from benchmarks.gpu.copies import KINDS, PLAIN
+from benchmarks.gpu.surroundings import RESULTS, ROOT, provenance
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "costs.md"
-RESULTS = ROOT / "benchmarks" / "results"
 OTHERS = tuple(kind.name for kind in KINDS if kind is not PLAIN)
 
 
@@ -33,7 +31,7 @@ def page(text: str) -> str:
 def copies(found: dict[str, Any]) -> str:
     """How fast copies to the device are, and how long they hold the host."""
     lines = [
-        f"{habits.where(found)}.",
+        f"{provenance(found)}.",
         "",
         f"| batch | | {PLAIN.name} | {' | '.join(OTHERS)} |",
         f"|--:|---|--:|{'--:|' * len(OTHERS)}",

@@ -27,9 +27,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.gpu.run import about, find_ourselves
+from benchmarks.gpu.surroundings import RESULTS, about, find_ourselves, keep, provenance, without_gpu
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "habits.json"
 ROUNDS, LEAST_ROUNDS = 9, 3
 SETTLING = 2
 """Steps at the start of a block that are not timed."""
@@ -121,7 +120,7 @@ def _launch(variant: Any, synchronize: Any) -> float:
 
 def table(found: dict[str, Any]) -> str:
     """The record as Markdown."""
-    lines = [f"{where(found)}.", ""]
+    lines = [f"{provenance(found)}.", ""]
     for name, group in found["groups"].items():
         lines += [f"### {name[0].upper()}{name[1:]}", "", f"{group['about']}.", ""]
         if "failed" in group:
@@ -138,13 +137,6 @@ def table(found: dict[str, Any]) -> str:
         ]
         lines.append("")
     return "\n".join(lines[:-1])
-
-
-def where(found: dict[str, Any]) -> str:
-    """The machine and the day of a record."""
-    machine, versions = found["machine"], found["versions"]
-    gpus = ", ".join(f"{gpu['name']} (driver {gpu['driver']})" for gpu in machine["gpus"]) or machine["device"]
-    return f"{gpus}, {machine['cores']:g} cores of {machine['cpu']}, torch {versions['torch']}, {found['date']}"
 
 
 def _added(one: dict[str, Any]) -> str:
@@ -173,15 +165,13 @@ def main() -> int:
         find_ourselves(Path(folder))
         import torch
 
-        from accel_advisor.editing.fixer import write_atomically
         from benchmarks.gpu.habit_groups import groups
         from benchmarks.gpu.habit_waits import Waits
 
-        there = torch.cuda.is_available()
-        if not there and not options.quick:
-            print("there is no CUDA device here: --quick proves that the benchmark runs", file=sys.stderr)
+        if without_gpu(quick=options.quick):
             return 2
-        target = options.json or (None if options.quick else RESULTS)
+        there = torch.cuda.is_available()
+        target = options.json or (None if options.quick else RESULTS / "habits.json")
         device = torch.device("cuda" if there else "cpu")
         found = about(device.type) | {"quick": options.quick, "groups": {}}
         if options.only and target is not None and target.exists():
@@ -204,8 +194,7 @@ def main() -> int:
             groups_so_far = found["groups"] | {group.name: result}
             found["groups"] = {one.name: groups_so_far[one.name] for one in every if one.name in groups_so_far}
             print(f"{group.name}: {json.dumps(result)}", flush=True)
-            if target is not None:
-                write_atomically(target, (json.dumps(found, indent=1, allow_nan=False) + "\n").encode())
+            keep(target, found)
         print(f"\n{table(found)}")
     return int(any("failed" in one for one in found["groups"].values()))
 

@@ -28,13 +28,12 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.gpu.run import ROOT, about, find_ourselves
+from benchmarks.gpu.surroundings import RESULTS, about, find_ourselves, without_gpu
 
 if TYPE_CHECKING:
     from benchmarks.overhead import Process
     from benchmarks.overhead_loop import Plan
 
-RESULTS = ROOT / "benchmarks" / "results" / "overhead.json"
 PROCESSES = 6
 """The least that have an interval of 95 % by their order alone."""
 FAILURES = (OSError, subprocess.SubprocessError, queue.Empty)
@@ -96,11 +95,9 @@ def main() -> int:
     options = parser.parse_args()
     import torch
 
-    if not options.quick:
-        if not torch.cuda.is_available():
-            print("there is no CUDA device here: --quick proves that the benchmark runs", file=sys.stderr)
-            return 2
-        options.json = options.json or RESULTS
+    if without_gpu(quick=options.quick):
+        return 2
+    options.json = options.json or (None if options.quick else RESULTS / "overhead.json")
     device, began = "cuda" if torch.cuda.is_available() else "cpu", time.monotonic()
     with tempfile.TemporaryDirectory(prefix="gpu-benchmark-") as name:
         find_ourselves(Path(name))

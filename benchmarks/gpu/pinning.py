@@ -16,7 +16,6 @@ BEGAN = time.monotonic()
 
 import argparse  # noqa: E402
 import faulthandler  # noqa: E402
-import json  # noqa: E402
 import signal  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
@@ -24,14 +23,14 @@ from importlib.util import find_spec  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-from benchmarks.gpu.run import SAID, about, find_ourselves  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.gpu.surroundings import RESULTS, about, find_ourselves, keep, provenance, without_gpu  # noqa: E402
 
-RESULTS = ROOT / "benchmarks" / "results" / "pinning.json"
 SECONDS = 75.0
 END = 4.0
 """Seconds that are kept for the end: workers, the table, the interpreter."""
+SAID = 200
+"""Characters of a failure that are recorded."""
 HANGS = 5.0
 """Seconds beyond the time after which the process ends itself, whatever it waits for."""
 COPIES_SHARE = 0.2
@@ -75,7 +74,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     def say(words: str) -> None:
         print(f"{time.monotonic() - BEGAN:5.1f} s  {words}", flush=True)
         found["seconds"] = round(time.monotonic() - BEGAN, 1)
-        _write(options.json, found)
+        keep(options.json, found)
 
     def failed(part: str, error: Exception) -> None:
         found["failed"][part] = str(error).partition("\n")[0][:SAID] or type(error).__name__
@@ -138,11 +137,8 @@ def table(found: dict[str, Any]) -> str:
     from benchmarks.gpu.copies import KINDS, PLAIN
 
     others = [kind.name for kind in KINDS if kind is not PLAIN]
-    machine, versions = found["machine"], found["versions"]
-    gpus = ", ".join(f"{gpu['name']} (driver {gpu['driver']})" for gpu in machine["gpus"]) or machine["device"]
     lines = [
-        f"{found['date']}, {found['commit']}, {gpus}, {machine['cores']:g} cores of {machine['cpu']}, "
-        f"torch {versions['torch']}." + (" A quick proof: its figures mean nothing." if found["quick"] else ""),
+        f"{provenance(found)}." + (" A quick proof: its figures mean nothing." if found["quick"] else ""),
         "",
         f"| batch | what | {PLAIN.name} | {' | '.join(others)} |",
         f"|--:|---|--:|{'--:|' * len(others)}",
@@ -174,14 +170,6 @@ def milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:.3g} ms"
 
 
-def _write(path: Path | None, found: dict[str, Any]) -> None:
-    from accel_advisor.editing.fixer import write_atomically
-
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, (json.dumps(found, indent=1, allow_nan=False) + "\n").encode())
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small, for a proof; written only with --json")
@@ -191,13 +179,9 @@ def main() -> int:
     if find_spec("torch") is None:
         print("torch is missing here, and it is what is timed", file=sys.stderr)
         return 2
-    import torch
-
-    if not options.quick:
-        if not torch.cuda.is_available():
-            print("there is no GPU here: --quick proves that the benchmark runs", file=sys.stderr)
-            return 2
-        options.json = options.json or RESULTS
+    if without_gpu(quick=options.quick):
+        return 2
+    options.json = options.json or (None if options.quick else RESULTS / "pinning.json")
     with tempfile.TemporaryDirectory(prefix="gpu-benchmark-") as name:
         find_ourselves(Path(name))
         found = measure(options)

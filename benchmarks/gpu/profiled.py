@@ -28,9 +28,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.gpu.run import ROOT, about, find_ourselves
+from benchmarks.gpu.surroundings import RESULTS, about, find_ourselves, keep, without_gpu
 
-RESULTS = ROOT / "benchmarks" / "results" / "profiled.json"
 POINTS = 3.0
 BLOCKS = 2
 SECONDS = 0.8
@@ -138,15 +137,12 @@ def main() -> int:
     options = parser.parse_args()
     import torch
 
-    if not options.quick:
-        if not torch.cuda.is_available():
-            print("there is no CUDA device here: --quick proves that the benchmark runs", file=sys.stderr)
-            return 2
-        options.json = options.json or RESULTS
+    if without_gpu(quick=options.quick):
+        return 2
+    options.json = options.json or (None if options.quick else RESULTS / "profiled.json")
     began, worst = time.monotonic(), 0.0
     with tempfile.TemporaryDirectory(prefix="gpu-benchmark-") as name:
         find_ourselves(Path(name))
-        from accel_advisor.editing.fixer import write_atomically
         from accel_advisor.tuning.trial.trial_errors import TrialError
 
         found = about("cuda" if torch.cuda.is_available() else "cpu") | {"quick": options.quick, "limit": POINTS}
@@ -166,8 +162,7 @@ def main() -> int:
             if blocks:
                 found["loops"][loop] = {"off": max(block["off"] for block in blocks), "blocks": blocks}
             found["worst"] = worst if math.isfinite(worst) else None
-            if options.json is not None:
-                write_atomically(options.json, (json.dumps(found, indent=1, allow_nan=False) + "\n").encode())
+            keep(options.json, found)
     print(f"worst: {worst:.2f} points, after {time.monotonic() - began:.0f} s")
     return int(worst > POINTS and not (options.quick and math.isfinite(worst)))
 

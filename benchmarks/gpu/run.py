@@ -14,8 +14,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
-import platform
 import signal
 import subprocess
 import sys
@@ -23,13 +21,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "benchmarks" / "results" / "gpu.json"
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks.gpu.surroundings import RESULTS, about, find_ourselves, keep, without_gpu
+
 MINUTES = 8.5
 """For everything, so that ten are not reached."""
 WORKLOADS = ("images", "text", "tabular", "large", "compute")
@@ -48,19 +47,6 @@ SAID = 200
 """Characters of a failure that are recorded."""
 
 
-def find_ourselves(folder: Path) -> None:
-    """Lets this process, and those that it starts, import accel-advisor where it is not installed."""
-    paths = [str(ROOT)]
-    if find_spec("accel_advisor") is None:
-        package = folder / "accel_advisor"  # laid out as pyproject.toml has it
-        package.mkdir()
-        for part in (*(ROOT / "advisor").iterdir(), ROOT / "rules"):
-            (package / part.name).symlink_to(part)
-        paths.append(str(folder))
-    sys.path[:0] = paths
-    os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
-
-
 def overdue(*_: object) -> None:
     """Something hangs: ends it.
 
@@ -73,29 +59,6 @@ def overdue(*_: object) -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             child.kill()
     raise TimeoutError("it took too long, and was ended")
-
-
-def about(kind: str) -> dict[str, Any]:
-    """Where, when and with what."""
-    import torch
-
-    from accel_advisor.machine.gpus import gpus
-    from accel_advisor.machine.machine import inspect_machine
-    from benchmarks.recording import commit, processor, today
-
-    machine = inspect_machine()
-    here = {"cpu": processor(), "cores": machine.cores, "system": platform.system()}
-    found = [{"name": gpu.name, "driver": gpu.driver, "memory": gpu.memory} for gpu in gpus()]
-    try:
-        torch_version = version("torch")
-    except PackageNotFoundError:
-        torch_version = torch.__version__
-    return {
-        "machine": here | {"device": kind, "gpus": found, "shared_memory": machine.shared_memory_total},
-        "date": today(),
-        "commit": commit(),
-        "versions": {"python": platform.python_version(), "torch": torch_version, "cuda": torch.version.cuda},
-    }
 
 
 def run(options: argparse.Namespace, found: dict[str, Any], folder: Path) -> bool:
@@ -142,7 +105,7 @@ def run(options: argparse.Namespace, found: dict[str, Any], folder: Path) -> boo
             failed.append(name)
         if "failed" not in result or "failed" in where.get(name, {"failed": ""}):  # what was measured before stays
             where[name] = result
-        _write(options.json, found)
+        keep(options.json, found)
 
     if not known:
         copies = measure()
@@ -197,15 +160,6 @@ def earlier(path: Path | None, options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _write(path: Path | None, found: dict[str, Any]) -> None:
-    """What there is so far."""
-    from accel_advisor.editing.fixer import write_atomically
-
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, (json.dumps(found, indent=1, allow_nan=False) + "\n").encode())
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small, for a proof; written only with --json")
@@ -226,13 +180,9 @@ def main() -> int:
         if find_spec(name) is None:
             print(f"{name} is missing here, and the scripts that are timed need it", file=sys.stderr)
             return 2
-    import torch
-
-    if not options.quick:
-        if not torch.accelerator.is_available():
-            print("there is no accelerator here: --quick proves that the benchmark runs", file=sys.stderr)
-            return 2
-        options.json = options.json or RESULTS
+    if without_gpu(quick=options.quick, any_accelerator=True):
+        return 2
+    options.json = options.json or (None if options.quick else RESULTS / "gpu.json")
     try:
         found = earlier(options.json, options)
     except (ValueError, OSError) as error:

@@ -16,6 +16,7 @@ from accel_advisor.tuning.search.settings import arguments
 from accel_advisor.tuning.wording.figures import label
 
 from ..regret.grid import Grid, record
+from .surroundings import provenance
 from .workloads import NOTHING, Training
 
 NEAR = 0.94
@@ -168,7 +169,7 @@ def tables(found: dict[str, Any]) -> str:
     """What a person reads, as Markdown."""
     done = {name: one for name, one in found["workloads"].items() if "failed" not in one}
     lines = [
-        _measured(found) + "." + (" A quick proof: its figures mean nothing." if found["quick"] else ""),
+        provenance(found) + "." + (" A quick proof: its figures mean nothing." if found["quick"] else ""),
         "",
         "| workload | best of the grid | tune chose | share of the best | gain predicted | gain on the grid "
         "| of the no-wait ceiling | seconds | beyond startup |",
@@ -194,14 +195,6 @@ def tables(found: dict[str, Any]) -> str:
     lines += [f"{one['sentence']}.  " for one in found.get("fixes", {}).get("raced", ())]
     parts = found["workloads"] | {name: found[name] for name in ("fixes", "fetches") if name in found}
     lines += [f"{name} failed: {one['failed']}  " for name, one in parts.items() if "failed" in one]
-    others = {name: _measured(one) for name, one in parts.items() if "machine" in one}
-    lines += [f"{name}: {said}.  " for name, said in others.items() if said != _measured(found)]
+    others = {name: provenance(one) for name, one in parts.items() if "machine" in one}
+    lines += [f"{name}: {said}.  " for name, said in others.items() if said != provenance(found)]
     return "\n".join(lines)
-
-
-def _measured(found: dict[str, Any]) -> str:
-    """When and with what."""
-    machine, versions = found["machine"], found["versions"]
-    gpus = ", ".join(f"{gpu['name']} (driver {gpu['driver']})" for gpu in machine["gpus"]) or machine["device"]
-    cores = f"{machine['cores']:g} cores of {machine['cpu']}"
-    return f"{found['date']}, {found['commit']}, {gpus}, {cores}, torch {versions['torch']}"

@@ -208,7 +208,7 @@ def test_without_time_pinning_says_what_is_missing(tmp_path: Path) -> None:
     ("command", "said"),
     [
         (COMMAND, "there is no accelerator here: --quick proves that the benchmark runs\n"),
-        (PINNING, "there is no GPU here: --quick proves that the benchmark runs\n"),
+        (PINNING, "there is no CUDA device here: --quick proves that the benchmark runs\n"),
     ],
 )
 def test_without_an_accelerator_nothing_is_recorded(command: Path, said: str) -> None:
@@ -225,7 +225,7 @@ def test_it_is_found_where_it_is_not_installed(tmp_path: Path) -> None:
     code = (
         "import sys, importlib.util as u, pathlib, importlib\n"
         "sys.meta_path = [one for one in sys.meta_path if 'editable' not in str(one).lower()]\n"
-        f"spec = u.spec_from_file_location('run', {str(COMMAND)!r})\n"
+        f"spec = u.spec_from_file_location('run', {str(COMMAND.parent / 'surroundings.py')!r})\n"
         "run = u.module_from_spec(spec); spec.loader.exec_module(run)\n"
         "run.find_spec = lambda name: None\n"
         f"run.find_ourselves(pathlib.Path({str(tmp_path)!r})); importlib.invalidate_caches()\n"
