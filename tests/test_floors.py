@@ -17,7 +17,7 @@ import accel_advisor.rules
 PACKAGE = "accel_advisor"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("",),
-    ("finding", "machine", "plugins"),
+    ("finding", "sights", "machine", "plugins"),
     ("selection",),
     ("syntax",),
     ("source",),

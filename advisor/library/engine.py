@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from accel_advisor.configurations import Configurations
-from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Landmark, Severity
+from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Severity
 from accel_advisor.library.choices import Choices, shown
 from accel_advisor.library.kept_results import KeptResults
 from accel_advisor.linting.checker import Checker
@@ -23,6 +23,7 @@ from accel_advisor.linting.linter import lint
 from accel_advisor.linting.report import Report
 from accel_advisor.project.discovery import SUFFIXES, Discoverer, Found
 from accel_advisor.selection import TOOL_CODES
+from accel_advisor.sights import Landmark
 from accel_advisor.source.document import Document
 from accel_advisor.source.ignore_comments import Form, Ignorer
 from accel_advisor.source.parsing import DocumentError

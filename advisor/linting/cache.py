@@ -25,16 +25,10 @@ from accel_advisor.finding import (
     Finding,
     Fix,
     Frequency,
-    Gap,
-    Landmark,
     Location,
-    NotKnown,
     Pause,
     Related,
-    Seen,
-    SeenLoader,
     Severity,
-    Sight,
     Span,
     StepWait,
 )
@@ -42,6 +36,7 @@ from accel_advisor.linting.report import Program, Result
 from accel_advisor.plugins import entry_points
 from accel_advisor.project.project_index import ProjectIndex
 from accel_advisor.project.surroundings import Surroundings
+from accel_advisor.sights import Gap, Landmark, NotKnown, Seen, SeenLoader, Sight
 
 FOLDER = ".accel_advisor_cache"
 MOST_ENTRIES = 20_000

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accel_advisor.config import Config
-from accel_advisor.finding import Finding, Landmark, Seen, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.linting import garbage_collection
 from accel_advisor.linting.report import Program, Result
 from accel_advisor.linting.ruleset import Ruleset
 from accel_advisor.linting.tool_findings import broken_cells, internal_error, not_python, tool_finding, unreadable
 from accel_advisor.selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, UNUSED_SUPPRESSION
+from accel_advisor.sights import Landmark, Seen
 from accel_advisor.source.document import Document
 from accel_advisor.source.excerpt import excerpt
 from accel_advisor.source.parsing import DocumentError

@@ -6,8 +6,9 @@ import os
 from dataclasses import dataclass, field, replace
 
 from accel_advisor.config import Config
-from accel_advisor.finding import Finding, Landmark, Seen
+from accel_advisor.finding import Finding
 from accel_advisor.selection import INTERNAL_ERROR
+from accel_advisor.sights import Landmark, Seen
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.shown_path import shown_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from accel_advisor.finding import Seen, SeenLoader
+from accel_advisor.sights import Seen, SeenLoader
 
 MOST_FILES = 5
 MOST_LOADERS = 3

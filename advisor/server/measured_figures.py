@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from accel_advisor.finding import Landmark, Sight, per_cent
+from accel_advisor.finding import per_cent
+from accel_advisor.sights import Landmark, Sight
 from accel_advisor.source.program_lines import place_of
 from accel_advisor.tuning.record.history import Entry, read_history
 from accel_advisor.tuning.record.record_file import RecordError, read_record

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from accel_advisor.finding import Gap, NotKnown, Seen, SeenLoader
 from accel_advisor.linting.seen_words import MOST_FILES, seen_lines, sentence
+from accel_advisor.sights import Gap, NotKnown, Seen, SeenLoader
 
 GOOD = SeenLoader("DataLoader", "line 172", True, 8)
 DEVICE = NotKnown(Gap.DEVICE, "line 180", "rank % n")

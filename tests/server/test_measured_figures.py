@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.finding import Landmark, Location, Sight, Span
+from accel_advisor.finding import Location, Span
 from accel_advisor.server.measured_figures import Measured, Trials, lines_of
+from accel_advisor.sights import Landmark, Sight
 from accel_advisor.tuning.record.history import Entry, append, entry_of
 from accel_advisor.tuning.record.record_file import read_record
 

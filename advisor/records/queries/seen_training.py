@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.finding import Gap, Landmark, NotKnown, Seen, SeenLoader, Sight
 from accel_advisor.records.actions import calls
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.sights import Gap, Landmark, NotKnown, Seen, SeenLoader, Sight
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES
 

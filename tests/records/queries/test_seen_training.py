@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from accel_advisor.analysis.project import analyze
-from accel_advisor.finding import Gap, NotKnown, Seen, SeenLoader
 from accel_advisor.records.queries.seen_training import seen_training
+from accel_advisor.sights import Gap, NotKnown, Seen, SeenLoader
 from accel_advisor.source.document import Document
 
 HEAD = """import torch
