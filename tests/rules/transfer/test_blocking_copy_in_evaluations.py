@@ -42,6 +42,12 @@ def test_worth_as_much_as_ever(case: str, tmp_path: Path) -> None:
     assert (found.severity, found.aside, found.minor) == (Severity.WARNING, False, False)
 
 
+def test_a_pageable_copy_is_reported_where_nothing_is_trained_and_nothing_is_read(tmp_path: Path) -> None:
+    pageable = EVALUATION.replace(", pin_memory=True", "")
+    (found,) = findings_of("ACC201", pageable.replace(".item()", ""), tmp_path)
+    assert (found.severity, found.aside, found.minor) == (Severity.INFO, False, False)
+
+
 def test_parts_of_a_batch_are_copied_in_its_pass(tmp_path: Path) -> None:
     parts = EVALUATION.replace("x = x.cuda()", "x, y = [t.cuda() for t in (x, y)]")
     (found,) = findings_of("ACC201", parts, tmp_path)
