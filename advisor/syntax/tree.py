@@ -16,7 +16,7 @@ from accel_advisor.syntax.light import read
 from accel_advisor.syntax.light_expressions import Alone, Located, Place
 from accel_advisor.syntax.line_breaks import line_starts
 from accel_advisor.syntax.positions import Positions
-from accel_advisor.syntax.walking import descendants
+from accel_advisor.syntax.walking import descendants, keep_order
 
 Found = TypeVar("Found")
 
@@ -49,6 +49,7 @@ class Syntax:
         self._places: dict[int, Place] = {} if light is None else light.places
         self.tree = parse(text) if light is None else light.tree
         self._light = light is not None
+        keep_order(self.tree, self)
         self._parts: dict[int, dict[int, tuple[int, int]]] = {}
         self._found: dict[Callable[[cst.Module], object], object] = {}
 

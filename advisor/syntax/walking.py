@@ -1,9 +1,13 @@
 """Walking a piece of syntax without libcst's visitors, which rebuild every node that they pass and cost more than a
-parse does."""
+parse does. The nodes of a tree of which many questions are asked are written down in their order, once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import weakref
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TypeVar, overload
 
 import libcst as cst
@@ -116,6 +120,8 @@ of libcst lack some."""
 
 _EMPTY: frozenset[type] = frozenset({type(None), type(cst.MaybeSentinel.DEFAULT), str})
 _LEAVES: frozenset[type] = frozenset({cst.Name, cst.SimpleString, cst.Integer, cst.Float})
+WORTH_A_PLACE = 12
+"""Nodes in one from which on its place is kept: walking through fewer takes no longer than looking them up."""
 _backwards: dict[type[cst.CSTNode], tuple[str, ...]] = {}
 _sought: dict[tuple[type[cst.CSTNode], ...], tuple[frozenset[type], frozenset[type]]] = {}
 
@@ -149,6 +155,13 @@ def descendants(
             walk, since the classes of libcst are abstract base classes.
         but: the concrete kinds that are skipped with all that is in them.
     """
+    order = _orders.get(id(node))
+    return _walk(node, kinds, but) if order is None else order.within(node, kinds, but)
+
+
+def _walk(
+    node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...], but: frozenset[type[cst.CSTNode]]
+) -> Iterator[cst.CSTNode]:
     wanted, skipped = _sought.get(kinds) or _seek(kinds)
     stack: list[cst.CSTNode] = [node]
     pop, push, extend = stack.pop, stack.append, stack.extend
@@ -159,10 +172,7 @@ def descendants(
             continue
         if not wanted or kind in wanted:
             yield one
-        fields = _backwards.get(kind)
-        if fields is None:
-            fields = _backwards[kind] = tuple(reversed(PARTS.get(kind.__name__, ())))
-        for field in fields:
+        for field in _backwards.get(kind) or _fields_backwards(kind):
             part = getattr(one, field)
             sort = type(part)
             if sort is tuple or sort is list:
@@ -176,3 +186,95 @@ def _seek(kinds: tuple[type[cst.CSTNode], ...]) -> tuple[frozenset[type], frozen
     wanted = frozenset(kinds)
     found = _sought[kinds] = (wanted, _EMPTY | (_LEAVES - wanted) if wanted else _EMPTY)
     return found
+
+
+def _fields_backwards(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    fields = _backwards[kind] = tuple(reversed(PARTS.get(kind.__name__, ())))
+    return fields
+
+
+def keep_order(tree: cst.Module, owner: object) -> None:
+    """From the first walk through a whole tree on, walks through it and through what it holds look up where its nodes
+    stand, as long as its owner lives. Nothing may change the tree."""
+    order = _orders[id(tree)] = _Order(tree)
+    weakref.finalize(owner, order.forget).atexit = False
+
+
+class _Order:
+    """The nodes of a tree in the order of the source: what a node holds are those behind it, up to its end."""
+
+    def __init__(self, tree: cst.Module) -> None:
+        self._tree = tree
+        self._nodes: list[cst.CSTNode] = []
+        self._ends = array("i")
+        self._of_kind: dict[type[cst.CSTNode], array[int]] = {}
+        self._places: dict[int, int] = {}
+
+    def forget(self) -> None:
+        """Walks go through the tree itself again."""
+        for one in self._places or (id(self._tree),):
+            del _orders[one]
+
+    def within(
+        self, node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...], but: frozenset[type[cst.CSTNode]]
+    ) -> Iterator[cst.CSTNode]:
+        """What :func:`descendants` gives."""
+        if not self._places:
+            self._read()
+        start = self._places[id(node)]
+        end = self._ends[start]
+        places: Iterator[int] = iter(range(start, end)) if not kinds else self._of(dict.fromkeys(kinds), start, end)
+        if but:
+            places = self._outside(self._of(but, start, end), places)
+        return map(self._nodes.__getitem__, places)
+
+    def _of(self, kinds: Iterable[type[cst.CSTNode]], start: int, end: int) -> Iterator[int]:
+        """Where nodes of some kinds stand within two places, in their order."""
+        known = [self._of_kind[one] for one in kinds if one in self._of_kind]
+        found = [one[bisect_left(one, start) : bisect_left(one, end)] for one in known]
+        return iter(found[0] if len(found) == 1 else sorted(chain.from_iterable(found)))
+
+    def _outside(self, skipped: Iterator[int], places: Iterator[int]) -> Iterator[int]:
+        """Those of the places that are not those of skipped nodes or in them."""
+        following, until = next(skipped, None), 0
+        for place in places:
+            while following is not None and following <= place:
+                until = max(until, self._ends[following])
+                following = next(skipped, None)
+            if place >= until:
+                yield place
+
+    def _read(self) -> None:
+        nodes, ends, unfinished = self._nodes, self._ends, []
+        stack: list[cst.CSTNode | None] = [self._tree]
+        while stack:
+            node = stack.pop()
+            if node is None:
+                place = unfinished.pop()
+                ends[place] = len(nodes)
+                if len(nodes) - place >= WORTH_A_PLACE or not place:
+                    self._places[id(nodes[place])] = place
+                continue
+            place, kind = len(nodes), type(node)
+            nodes.append(node)
+            ends.append(place + 1)
+            of_kind = self._of_kind.get(kind)
+            if of_kind is None:
+                of_kind = self._of_kind[kind] = array("i")
+            of_kind.append(place)
+            fields = _backwards.get(kind) or _fields_backwards(kind)
+            if fields:
+                unfinished.append(place)
+                stack.append(None)
+            for field in fields:
+                part = getattr(node, field)
+                sort = type(part)
+                if sort is tuple or sort is list:
+                    stack.extend(part[::-1])
+                elif sort not in _EMPTY:
+                    stack.append(part)
+        _orders.update(dict.fromkeys(self._places, self))
+
+
+_orders: dict[int, _Order] = {}
+"""By the id of each node whose place is known."""

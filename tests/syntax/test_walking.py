@@ -9,7 +9,8 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from accel_advisor.syntax.walking import PARTS, descendants
+from accel_advisor.syntax import walking
+from accel_advisor.syntax.walking import PARTS, descendants, keep_order
 
 HOME = Path(__file__).parents[2]
 
@@ -111,3 +112,47 @@ HOW = frozenset(
     "comma operator lpar rpar newline comment first_line empty_lines last_line colon semicolon first_colon "
     "second_colon lbracket rbracket".split()
 )
+
+
+class Owner:
+    """Lives as long as a tree is asked about."""
+
+
+QUESTIONS: list[tuple[tuple[type[cst.CSTNode], ...], frozenset[type[cst.CSTNode]]]] = [
+    ((), frozenset()),
+    ((cst.Name,), frozenset()),
+    ((cst.Name, cst.Call, cst.Name), frozenset()),
+    ((cst.Call, cst.Integer, cst.Match), frozenset({cst.FunctionDef, cst.Lambda})),
+    ((), frozenset({cst.If, cst.Call})),
+    ((cst.FunctionDef,), frozenset({cst.FunctionDef})),
+    ((cst.Import,), frozenset({cst.Module})),
+]
+
+
+@pytest.mark.parametrize("source", [EVERYTHING, *list(SOURCES.values())[1::40]])
+def test_a_walk_that_looks_up_the_order_sees_what_one_through_the_tree_sees(source: str) -> None:
+    tree = cst.parse_module(source)
+    nodes = [one for one in descendants(tree) if source is EVERYTHING or isinstance(one, (cst.Module, cst.FunctionDef))]
+    seen = [[[id(one) for one in descendants(node, *kinds, but=but)] for kinds, but in QUESTIONS] for node in nodes]
+    owner = Owner()
+    keep_order(tree, owner)
+    for _ in range(2):
+        for node, found in zip(nodes, seen, strict=True):
+            for (kinds, but), expected in zip(QUESTIONS, found, strict=True):
+                assert [id(one) for one in descendants(node, *kinds, but=but)] == expected
+
+
+def test_an_order_is_kept_as_long_as_its_owner_lives() -> None:
+    tree = cst.parse_module(EVERYTHING)
+    expected = list(map(id, descendants(tree)))
+    before = len(walking._orders)
+    for asked in (False, True):
+        owner = Owner()
+        keep_order(tree, owner)
+        assert len(walking._orders) == before + 1
+        if asked:
+            assert list(map(id, descendants(tree))) == expected
+            assert len(walking._orders) > before + 10
+        del owner
+        assert len(walking._orders) == before
+        assert list(map(id, descendants(tree))) == expected
