@@ -67,13 +67,11 @@ class DataFlow:
         self._reaching: dict[int, list[Binding]] = {}
         self._reached: dict[str, dict[int, list[cst.BaseExpression]]] = {}
         self._stored: set[int] = set()
-        nodes: list[cst.CSTNode] = []
-        self._walk(root, nodes)
-        self._ends = {id(one): float(self._order[id(one)]) for one in nodes}
-        for one in reversed(nodes):
-            above = self._parents.get(id(one))
-            if above is not None:
-                self._ends[id(above)] = max(self._ends[id(above)], self._ends[id(one)])
+        nodes = self._walk(root)
+        self._ends = [float(at) for at in range(len(nodes))]
+        for at in range(len(nodes) - 1, 0, -1):
+            above = self._order[id(self._parents[id(nodes[at])])]
+            self._ends[above] = max(self._ends[above], self._ends[at])
         if isinstance(root, cst.FunctionDef):
             for param in descendants(root.params, cst.Param):
                 self._bind(Binding(param.name.value, -1, ()))
@@ -91,22 +89,22 @@ class DataFlow:
             if type(one) in _READS:
                 self._note_reading(one)
 
-    def _walk(self, root: cst.CSTNode, nodes: list[cst.CSTNode]) -> None:
+    def _walk(self, root: cst.CSTNode) -> list[cst.CSTNode]:
+        """The nodes outside of what has bindings of its own, in the order of the source."""
+        nodes: list[cst.CSTNode] = []
+        parents, order = self._parents, self._order
         stack = [root]
         while stack:
             one = stack.pop()
             if type(one) in INNER and one is not root:
-                for inner in descendants(one, cst.Name, cst.Attribute):
-                    self.captured.add(_variable(inner))
+                self.captured.update(map(_variable, descendants(one, cst.Name, cst.Attribute)))
                 continue
-            self._order[id(one)] = len(nodes)
+            order[id(one)] = len(nodes)
             nodes.append(one)
-            within = (
-                list(children(one.body)) if one is root and isinstance(one, cst.FunctionDef) else list(children(one))
-            )
-            for child in within:
-                self._parents[id(child)] = one
+            within = [*children(one.body if one is root and isinstance(one, cst.FunctionDef) else one)]
+            parents.update((id(child), one) for child in within)
             stack += within[::-1]
+        return nodes
 
     # -- what is asked
 
@@ -164,6 +162,10 @@ class DataFlow:
         return id(node) in self._read
 
     # -- how it is found
+
+    def _end(self, node: cst.CSTNode) -> float:
+        """Where the last thing in a node stands in the order of the source."""
+        return self._ends[self._order[id(node)]]
 
     def _found_reaching(self, reading: cst.CSTNode, name: str) -> list[Binding]:
         for above in self.around(reading):
@@ -235,7 +237,7 @@ class DataFlow:
         elif isinstance(node, cst.AugAssign):
             self._store(node.target, (node.value,), node, adds=True)
         elif isinstance(node, (cst.For, cst.CompFor)):
-            self._store(node.target, (node.iter,), node, at=self._ends[id(node.iter)] + 0.5)
+            self._store(node.target, (node.iter,), node, at=self._end(node.iter) + 0.5)
         elif isinstance(node, cst.WithItem) and node.asname is not None:
             self._store(node.asname.name, (node.item,), node)
         elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
@@ -249,10 +251,10 @@ class DataFlow:
         if not name:
             return
         if call.func.attr.value == "detach_":
-            self._bind(Binding(name, self._ends[id(statement)] + 0.5, (), statement=statement))
+            self._bind(Binding(name, self._end(statement) + 0.5, (), statement=statement))
         elif call.func.attr.value in _TAKES_IN:
             values = tuple(one.value for one in call.args)
-            self._bind(Binding(name, self._ends[id(statement)] + 0.5, values, adds=True, statement=statement))
+            self._bind(Binding(name, self._end(statement) + 0.5, values, adds=True, statement=statement))
 
     def _store(
         self,
@@ -263,7 +265,7 @@ class DataFlow:
         adds: bool = False,
         at: float | None = None,
     ) -> None:
-        at = self._ends[id(statement)] + 0.5 if at is None else at
+        at = self._end(statement) + 0.5 if at is None else at
         if isinstance(target, cst.StarredElement):
             target = target.value
         if isinstance(target, (cst.Tuple, cst.List)):

@@ -315,26 +315,28 @@ def _returned_beside(function: cst.FunctionDef) -> frozenset[int]:
 
 def _is_dropped(facts: Facts, function: cst.FunctionDef, owner: cst.ClassDef | None) -> bool:
     """Whether all that call a function, or a module by its ``forward``, use the first of what it returns only."""
-    trees = [one.document.tree for one in facts.program]
+    documents = [one.document for one in facts.program]
+    trees = [one.tree for one in documents]
     names = {function.name.value}
     if owner is not None and names == {"forward"}:
         made = [one for tree in trees for one in descendants(tree, cst.Assign)]
         holders = [one.targets[0].target for one in made if _makes(one.value, owner.name.value)]
         names = {dotted(one).rpartition(".")[2] for one in holders} - {""}
     calls_of = [
-        one
-        for tree in trees
-        for one in descendants(tree, cst.Call)
-        if isinstance(one, cst.Call) and dotted(one.func).rpartition(".")[2] in names
+        one for tree in trees for one in descendants(tree, cst.Call) if dotted(one.func).rpartition(".")[2] in names
     ]
-    dropping = [
+    dropping = {id(one) for document in documents for one in document.once(_first_taken)}
+    return bool(calls_of) and all(id(one) in dropping for one in calls_of)
+
+
+def _first_taken(tree: cst.Module) -> tuple[cst.BaseExpression, ...]:
+    """What is taken apart into two names in a function that never reads the second."""
+    return tuple(
         one.value
-        for tree in trees
         for body in descendants(tree, cst.FunctionDef)
         for one in descendants(body, cst.Assign)
-        if isinstance(body, cst.FunctionDef) and isinstance(one, cst.Assign) and _drops_second(one, body)
-    ]
-    return bool(calls_of) and {id(one) for one in calls_of} <= {id(one) for one in dropping}
+        if _drops_second(one, body)
+    )
 
 
 def _makes(node: cst.CSTNode, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -92,6 +93,9 @@ _MODEL = re.compile(r"(?:Model|For[A-Z]\w+)(?:\.from_(?:pretrained|config))?$")
 _SMALL = calls(*(f"torchvision.datasets.{name}MNIST" for name in ("", "Fashion", "K", "E", "Q")))
 _MANY = 4
 """Places that build convolutions, from which on a model is no exercise."""
+
+_MOST_TEXTS = 2048
+"""Of which is kept what they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +199,17 @@ def _may(facts: Facts) -> bool:
 
 def _speaks(facts: Facts, words: re.Pattern[str]) -> bool:
     """Whether words stand anywhere in the program, but for the imports of what may never be used."""
-    for text in (each.document.text for each in facts.program):
-        imports = _IMPORTS.findall(text)
-        used = any(map(_AMP.search, imports)) and words is _SPEAKS
-        if used or words.search(text):
-            rest = _ASIDES.sub("", _IMPORTS.sub("", text))
-            if words.search(rest) or (used and _AMP.search(rest)):
-                return True
-    return False
+    return any(_says(each.document.text, words) for each in facts.program)
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def _says(text: str, words: re.Pattern[str]) -> bool:
+    imports = _IMPORTS.findall(text)
+    used = any(map(_AMP.search, imports)) and words is _SPEAKS
+    if not used and not words.search(text):
+        return False
+    rest = _ASIDES.sub("", _IMPORTS.sub("", text))
+    return words.search(rest) is not None or (used and _AMP.search(rest) is not None)
 
 
 def _switched_by(facts: Facts, loop: Loop) -> list[tuple[str, Operation]] | None:

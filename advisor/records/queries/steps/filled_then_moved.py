@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -51,6 +52,9 @@ _RARE = re.compile(r"main|init|build|load|demo|predict|infer|sample|generat|visu
 _LARGE = 3
 """Sizes from which on a tensor has as many numbers as a batch of samples, and not a few for each."""
 _OVERWRITES = methods("Tensor", "fill_", "zero_", "uniform_", "normal_", "random_", "exponential_", "bernoulli_")
+_DEFINED, _WORD = re.compile(r"\bdef (\w+)"), re.compile(r"\w+")
+_MOST_TEXTS = 256
+"""Whose words are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +233,16 @@ def _helps(facts: Facts, factory: Operation) -> bool:
 def _is_named(facts: Facts, name: str) -> bool:
     """Whether a program names a function of a document other than where it defines it: in the document itself, where
     others of its functions have that name, too."""
-    texts = [one.document.text for one in facts.program]
-    defined = sum(len(re.findall(rf"\bdef {name}\b", text)) for text in texts)
-    named = sum(len(re.findall(rf"\b{name}\b", text)) for text in (texts if defined == 1 else [facts.document.text]))
-    here = len(re.findall(rf"\bdef {name}\b", facts.document.text))
-    return named > here
+    words = [_words(one.document.text) for one in facts.program]
+    here = _words(facts.document.text)
+    alone = sum(defined[name] for defined, _ in words) == 1
+    return sum(named[name] for _, named in (words if alone else [here])) > here[0][name]
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def _words(text: str) -> tuple[Counter[str], Counter[str]]:
+    """How often a text defines a function of each name, and how often it says each word."""
+    return Counter(_DEFINED.findall(text)), Counter(_WORD.findall(text))
 
 
 def _dtype(factory: Operation) -> str:
