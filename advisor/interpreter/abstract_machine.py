@@ -25,7 +25,7 @@ from accel_advisor.syntax.model_names import losses_named_in
 from accel_advisor.values.places import SOMEWHERE, Place
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import Store
-from accel_advisor.values.values import Class, Function, Module, Tensor, Value
+from accel_advisor.values.values import Class, Constant, Function, Module, Origin, Tensor, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
@@ -91,6 +91,7 @@ class Machine(ABC):
         store: the value of every name and object.
         recorder: what was seen.
         frames: the calls and modules that are being interpreted, outermost first.
+        frame: the last of them.
         functions, classes: those of the project, in the order in which their definitions were met.
         instantiated: the classes of which objects were built, by the identity of their nodes.
         folders: the full names of folders with modules of the project that have no ``__init__.py``.
@@ -103,11 +104,13 @@ class Machine(ABC):
         self.store = Store()
         self.recorder = Recorder()
         self.frames: list[Frame] = []
+        self.frame: Frame
         self.functions: list[Function] = []
         self.classes: list[Class] = []
         self.instantiated: set[int] = set()
         self.folders: set[str] = set()
         self.part_of: Callable[[Class, str], Value | None] = lambda cls, name: None
+        self._literals: dict[cst.BaseExpression, Constant] = {}
         self._losses: dict[int, frozenset[str]] = {}
 
     def losses_in(self, code: cst.CSTNode) -> frozenset[str]:
@@ -117,31 +120,36 @@ class Machine(ABC):
             known = self._losses[id(code)] = losses_named_in(code)
         return known
 
-    # -- where we are
+    def literal(self, node: cst.BaseExpression, value: object) -> Constant:
+        """What a literal is: one value, however often it is met."""
+        known = self._literals.get(node)
+        if known is None:
+            known = self._literals[node] = Constant(value, Origin(self.document, node))
+        return known
 
-    @property
-    def frame(self) -> Frame:
-        """The call that is being interpreted; that of the module at the bottom."""
-        return self.frames[-1]
+    # -- where we are
 
     @property
     def scope(self) -> Scope:
         """Where names are looked up now."""
-        return self.frames[-1].scope
+        return self.frame.scope
 
     @property
     def document(self) -> Document:
         """The document whose code is being interpreted."""
-        return self.frames[-1].scope.document
+        return self.frame.scope.document
 
     @contextmanager
     def entered(self, frame: Frame) -> Iterator[Frame]:
         """Interprets in a frame."""
         self.frames.append(frame)
+        self.frame = frame
         try:
             yield frame
         finally:
             self.frames.pop()
+            if self.frames:
+                self.frame = self.frames[-1]
 
     @abstractmethod
     def at_home(self, scope: Scope, within: Surroundings = NOTHING) -> AbstractContextManager[Frame]:

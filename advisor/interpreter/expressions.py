@@ -67,7 +67,7 @@ _CONSTANTS = {"True": True, "False": False, "None": None}
 
 def _name(machine: Machine, node: cst.Name) -> Value:
     if node.value in _CONSTANTS:
-        return Constant(_CONSTANTS[node.value], Origin(machine.document, node))
+        return machine.literal(node, _CONSTANTS[node.value])
     return machine.lookup(node.value)
 
 
@@ -82,11 +82,11 @@ def _attribute(machine: Machine, node: cst.Attribute) -> Value:
 
 
 def _integer(machine: Machine, node: cst.Integer) -> Value:
-    return Constant(int(node.value, 0), Origin(machine.document, node))
+    return machine.literal(node, int(node.value, 0))
 
 
 def _float(machine: Machine, node: cst.Float) -> Value:
-    return Constant(node.evaluated_value, Origin(machine.document, node))
+    return machine.literal(node, node.evaluated_value)
 
 
 def _sequence(machine: Machine, node: cst.Tuple | cst.List | cst.Set) -> Value:

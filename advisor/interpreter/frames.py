@@ -126,6 +126,7 @@ class Frame:
     caller: Frame | None = None
     site: CallSite | None = None
     _passes: tuple[tuple[Loop, ...], Passes] | None = field(default=None, init=False, repr=False)
+    _names: tuple[str, ...] | None = field(default=None, init=False, repr=False)
 
     def of_call(self, function: Function, scope: Scope, level: int, site: CallSite | None) -> Frame:
         """The frame of a function that is called here; no site for a call that the source does not spell out."""
@@ -168,7 +169,9 @@ class Frame:
     @property
     def function_names(self) -> tuple[str, ...]:
         """Names of the project's functions around the statement, outermost first."""
-        return tuple([one.name for one in self.functions])
+        if self._names is None:
+            self._names = tuple([one.name for one in self.functions])
+        return self._names
 
     @property
     def around(self) -> tuple[Value, ...]:

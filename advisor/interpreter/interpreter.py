@@ -263,7 +263,7 @@ class Interpreter(Machine):
         allowance = self._allowance
         for statement in statements:
             allowance.steps -= 1
-            self.frames[-1].statement = statement
+            self.frame.statement = statement
             run = EXECUTE.get(type(statement))
             if run is not None and run(self, statement):
                 return True

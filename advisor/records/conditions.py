@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,6 +15,8 @@ from accel_advisor.values.immutable import immutable
 if TYPE_CHECKING:
     from accel_advisor.records.loops import Loop
 
+_MOST_TESTS = 10_000
+"""Of which is kept whether they ask for a GPU and the like."""
 _DEBUGGING = re.compile(r"debug|profil|bench|anomal|verbose", re.IGNORECASE)
 _GPU = re.compile(r"cuda|gpu|is_available", re.IGNORECASE)
 _FLAG = re.compile(
@@ -144,4 +147,9 @@ class Condition:
         return isinstance(self.test, cst.UnaryOperation) and isinstance(self.test.operator, cst.Not)
 
     def _reads(self, words: re.Pattern[str]) -> bool:
-        return self.test is not None and any(words.search(name) for name in names_read_in(self.test))
+        return self.test is not None and _reads(self.test, words)
+
+
+@lru_cache(maxsize=_MOST_TESTS)
+def _reads(test: cst.BaseExpression, words: re.Pattern[str]) -> bool:
+    return any(map(words.search, names_read_in(test)))

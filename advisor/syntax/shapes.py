@@ -107,16 +107,16 @@ def positional_parameters(params: cst.Parameters) -> tuple[cst.Param, ...]:
 
 def self_attribute(node: cst.CSTNode) -> str | None:
     """The attribute's name where ``node`` is ``self.name``."""
-    if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self":
+    if type(node) is cst.Attribute and type(node.value) is cst.Name and node.value.value == "self":
         return node.attr.value
     return None
 
 
 def dotted(node: cst.CSTNode | None) -> str:
     """The text of a dotted name: ``self.data``; empty for nothing, and for any other expression."""
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return node.value
-    if isinstance(node, cst.Attribute):
+    if type(node) is cst.Attribute:
         return f"{dotted(node.value)}.{node.attr.value}"
     return ""
 

@@ -245,7 +245,8 @@ class _Order:
                 yield place
 
     def _read(self) -> None:
-        nodes, ends, unfinished = self._nodes, self._ends, []
+        nodes, ends = self._nodes, self._ends
+        unfinished: list[int] = []
         stack: list[cst.CSTNode | None] = [self._tree]
         while stack:
             node = stack.pop()

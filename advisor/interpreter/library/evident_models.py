@@ -44,6 +44,8 @@ def as_model(machine: Machine, value: Value, target: cst.Name | cst.Attribute, d
 def as_loss(machine: Machine, value: Value, target: cst.BaseExpression, made: cst.BaseExpression) -> Value:
     """A value that is bound in a loop: a tensor, where an unknown function made it and gradients flow back from its
     name; with their graph. One that a number is read out of is none."""
+    if not machine.frame.loops:
+        return value
     if isinstance(target, (cst.Tuple, cst.List)):
         targets = [one.value for one in target.elements]
         if not isinstance(value, Unknown):
@@ -51,7 +53,7 @@ def as_loss(machine: Machine, value: Value, target: cst.BaseExpression, made: cs
         found = [as_loss(machine, value, one, made) for one in targets]
         return value if all(isinstance(one, Unknown) for one in found) else Sequence(tuple(found))
     given = isinstance(value, Tensor) and Ground.INPUTS in value.basis.grounds
-    if not machine.frame.loops or not (given or isinstance(value, Unknown)) or reads_number(made):
+    if not (given or isinstance(value, Unknown)) or reads_number(made):
         return value
     function = machine.frame.function
     if dotted(target) not in machine.losses_in(function.node if function else machine.document.tree):

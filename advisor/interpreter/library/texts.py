@@ -13,7 +13,7 @@ from accel_advisor.records.actions import Act
 from accel_advisor.tables.gpu_signs import text_names_gpu
 from accel_advisor.values.composed_texts import composed
 from accel_advisor.values.devices import numbered
-from accel_advisor.values.values import UNKNOWN, Constant, Origin, Qualified, Tensor, Value
+from accel_advisor.values.values import UNKNOWN, Constant, Qualified, Tensor, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
@@ -33,7 +33,7 @@ def text(machine: Machine, node: cst.SimpleString | cst.ConcatenatedString) -> V
         return composed(written) if isinstance(written, str) else UNKNOWN
     if names_gpu:
         machine.recorder.gpu_named(machine.document)
-    return UNKNOWN if value is None else Constant(value, Origin(machine.document, node))
+    return UNKNOWN if value is None else machine.literal(node, value)
 
 
 @lru_cache(maxsize=MOST_KEPT)
