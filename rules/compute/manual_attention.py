@@ -69,8 +69,8 @@ class ManualAttention(Rule):
         unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
         unless `dropout_p` is 0 there; its kernels take batches of heads: four dimensions. The rule is silent where the
         scores or weights are used for anything else (what is done where an option asks for it does not count, nor that
-        they are returned to callers that drop them), where something else than a mask or a bias is added to them, and
-        in files that mention fused attention.
+        they are returned to callers that drop them, or use them where an option asks for it), where something else than
+        a mask or a bias is added to them, where there is one query, and in files that mention fused attention.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html

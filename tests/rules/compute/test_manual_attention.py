@@ -52,6 +52,11 @@ SILENT = {
     "something else that is added": "return (q @ k.transpose(-2, -1) + self.watch).softmax(-1) @ v",
     "a scale that is learnt": "return (q @ k.transpose(-2, -1) * self.bias).softmax(-1) @ v",
     "a change in place": "s = q @ k.mT\ns.clamp_(max=50)\nreturn self.softmax(s) @ v",
+    "one query": (
+        "q = self.qkv(x[:, 0]).reshape(B, 1, self.heads, -1).permute(0, 2, 1, 3)\nq = q * self.scale\n"
+        "return (q @ k.transpose(-2, -1)).softmax(-1) @ v"
+    ),
+    "three factors in a list": "return torch.einsum('bhid,bhjd,bhj->bhij', [q, k, mask]).softmax(-1) @ v",
     "products of elements": "return torch.einsum('bhid,bhjd->bhd', q, k).softmax(-1) @ v",
     "keys that are summed up": "return torch.einsum('bhid,bhjd->bhij', k, q).softmax(1) @ v",
     "a product of two dimensions": "return torch.einsum('bhid,hid->bh', q, k).softmax(-1) @ v",
@@ -210,6 +215,21 @@ return w @ v, w if self.heads else None
     "a dropout of its own": f"return self.my_dropout((q @ k.mT).softmax(-1)) @ v{MARK}",
     "in a loop": f"for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1){MARK}\n    x = w @ v\nreturn x",
     "keys that are transposed": f"k = k.mT\ns = torch.matmul(q, k){MARK}\nreturn self.softmax(s) @ v",
+    "queries of their own": f"""
+q = self.qkv(x[:, 1:]).reshape(B, N - 1, self.heads, -1).permute(0, 2, 1, 3)
+q = q * self.scale
+return (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}
+""",
+    "factors in a list": f"""
+w = torch.einsum('bhid,bhjd->bhij', [q, k]) * self.scale{MARK}
+return torch.einsum('bhij,bhjd->bhid', (self.drop(self.softmax(w)), v))
+""",
+    "a mask that is computed where it is applied": f"""
+s = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(self.head_dim){MARK}
+if mask is not None:
+    s.masked_fill_(mask == torch.tensor(False), float("-inf"))
+return torch.matmul(self.softmax(s), v)
+""",
     "one on either way": f"""
 if mask is None:
     return (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}
@@ -283,8 +303,9 @@ class Layer(nn.Module):
 """
 
 
-def test_weights_that_all_callers_drop_are_used_for_nothing(tmp_path: Path) -> None:
-    drops = "x, weights = self.attention(q, k, v, self.drop)\n        return self.out(x)"
+@pytest.mark.parametrize("kept", ["", "if self.keeps:\n            self.weights = weights\n        "])
+def test_weights_that_all_callers_drop_are_used_for_nothing(kept: str, tmp_path: Path) -> None:
+    drops = f"x, weights = self.attention(q, k, v, self.drop)\n        {kept}return self.out(x)"
     check_one("ACC430", RETURNS.format(mark="  # -> info none", call=drops), tmp_path)
 
 
@@ -293,6 +314,7 @@ def test_weights_that_all_callers_drop_are_used_for_nothing(tmp_path: Path) -> N
     [
         "x, weights = self.attention(q, k, v)\n        return self.out(x), weights",
         "x, self.weights = self.attention(q, k, v)\n        return self.out(x)",
+        "x, weights = self.attention(q, k, v)\n        if len(x) > 3:\n            print(weights)\n        return self.out(x)",
         "return self.attention(q, k, v)",
         "return self.out(q)",
     ],

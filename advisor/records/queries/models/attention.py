@@ -14,7 +14,8 @@ import libcst as cst
 
 from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.models.bound_names import BoundNames
-from accel_advisor.syntax.shapes import assigned_value, dotted, self_attribute
+from accel_advisor.records.queries.models.returned_weights import beside, is_dropped, returned_beside
+from accel_advisor.syntax.shapes import assigned_value, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Module
 
@@ -70,8 +71,8 @@ def attentions(facts: Facts) -> Iterator[Attention]:
         inside = descendants(function.body, cst.Call)
         if any(called.get(id(one)) in _SOFTMAX or _receiver(one, "softmax") is not None for one in inside):
             owner = classes.get(id(function))
-            beside = _returned_beside(function)
-            dropped = beside if beside and _is_dropped(facts, function, owner) else frozenset[int]()
+            beside = returned_beside(function)
+            dropped = beside if beside and is_dropped(facts, function, owner) else frozenset[int]()
             yield from _Function(facts.document, function, owner, called, dropped).attentions()
 
 
@@ -105,9 +106,9 @@ class _Function:
             found = self._weights(factors[0]) if factors is not None else None
             if found is None or self._hidden & {one.value for one, _ in found.names}:
                 continue
-            names, ways = {id(one) for one, _ in found.names}, {id(way) for _, way in found.names}
+            names, ways = {id(one) for one, _ in found.names}, {(one.value, id(way)) for one, way in found.names}
             others = (one for one in self._reads if id(one) not in names and not self._names.is_optional(one))
-            if not any(id(way) in ways for one in others for way in self._names.bindings(one)):
+            if not any((one.value, id(way)) in ways for one in others for way in self._names.bindings(one)):
                 yield found
 
     def _weights(self, node: cst.CSTNode | None) -> Attention | None:
@@ -178,6 +179,7 @@ class _Function:
         else:
             flat = self._called.get(id(node)) == "torch.bmm" or _receiver(node, "bmm") is not None
             crossed = factors is not None and self._is_crossed(factors[1], flat) and not self._is_crossed(factors[0])
+        crossed = crossed and factors is not None and not self._is_of_one(factors[0])
         return Attention(node) if crossed and isinstance(node, cst.BaseExpression) else None
 
     def _unmasked(self, node: cst.CSTNode | None) -> cst.BaseExpression | None:
@@ -195,7 +197,7 @@ class _Function:
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
             return node.left, node.right
         if self._equation(node) is not None and isinstance(node, cst.Call):
-            first, second = (one.value for one in node.args if _text(one.value) is None)
+            first, second = _operands(node)
             return first, second
         receiver = _receiver(node, "matmul") or _receiver(node, "bmm")
         given = node.args if isinstance(node, cst.Call) else ()
@@ -205,7 +207,7 @@ class _Function:
 
     def _equation(self, node: cst.CSTNode | None) -> _Equation | None:
         """The dimensions of both factors and of the product, for one that is written as an equation."""
-        if not isinstance(node, cst.Call) or self._called.get(id(node)) not in _EINSUM or len(node.args) != 3:
+        if not isinstance(node, cst.Call) or self._called.get(id(node)) not in _EINSUM or len(_operands(node)) != 2:
             return None
         texts = [text for one in node.args if (text := _text(one.value)) is not None]
         found = _EQUATION.fullmatch(texts[0]) if len(texts) == 1 else None
@@ -231,6 +233,19 @@ class _Function:
             return {_integer(one.value) for one in node.args} in ({-1, -2}, {1, 2} if flat else {2, 3})
         return isinstance(node, cst.Attribute) and node.attr.value == "mT"
 
+    def _is_of_one(self, node: cst.CSTNode | None) -> bool:
+        """Whether queries are those of one position, whose weights take no memory to speak of."""
+        if isinstance(node, cst.Name):
+            return self._is_of_one(_given(self._names.bound_by(node)))
+        if isinstance(node, cst.BinaryOperation):
+            return self._is_of_one(node.left)
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            return False
+        shaped = node.func.value if node.func.attr.value in ("permute", "transpose") else None
+        if isinstance(shaped, cst.Call) and (_receiver(shaped, "reshape") or _receiver(shaped, "view")) is not None:
+            return len(shaped.args) > 1 and _integer(shaped.args[1].value) == 1
+        return self._is_of_one(node.func.value)
+
     def _is_number(self, node: cst.BaseExpression) -> bool:
         """Whether a factor is made of numbers, roots and sizes: itself, or whatever its name or attribute is given."""
         name = self_attribute(node)
@@ -245,6 +260,13 @@ def _masked(found: Attention | None) -> Attention | None:
     if found is not None:
         found.masked = True
     return found
+
+
+def _operands(node: cst.Call) -> list[cst.BaseExpression]:
+    """What an equation is about: beside its text, or in one list."""
+    given = [one.value for one in node.args if _text(one.value) is None]
+    listed = given[0] if len(given) == 1 else None
+    return [one.value for one in listed.elements] if isinstance(listed, (cst.List, cst.Tuple)) else given
 
 
 def _text(node: cst.BaseExpression) -> str | None:
@@ -293,65 +315,12 @@ def _given_on_demand(body: cst.BaseSuite) -> set[int]:
     found: set[int] = set()
     for choice in descendants(body, cst.IfExp):
         if isinstance(choice.test, (cst.Name, cst.Attribute)):
-            found |= _beside(choice.body) or {id(choice.body)}
+            found |= beside(choice.body) or {id(choice.body)}
     for branch in descendants(body, cst.If):
         if isinstance(branch.test, (cst.Name, cst.Attribute)):
             for one in descendants(branch.body, cst.Return):
-                found |= _beside(one.value)
+                found |= beside(one.value)
     return found
-
-
-def _beside(value: cst.BaseExpression | None) -> set[int]:
-    """What stands behind the first of several values."""
-    return {id(one.value) for one in value.elements[1:]} if isinstance(value, cst.Tuple) else set()
-
-
-def _returned_beside(function: cst.FunctionDef) -> frozenset[int]:
-    """The names that a function returns behind its result, whatever happens."""
-    last = function.body.body[-1] if function.body.body else None
-    returned = last.body[0] if isinstance(last, cst.SimpleStatementLine) else None
-    return frozenset(_beside(returned.value)) if isinstance(returned, cst.Return) else frozenset()
-
-
-def _is_dropped(facts: Facts, function: cst.FunctionDef, owner: cst.ClassDef | None) -> bool:
-    """Whether all that call a function, or a module by its ``forward``, use the first of what it returns only."""
-    trees = [one.document.tree for one in facts.program]
-    names = {function.name.value}
-    if owner is not None and names == {"forward"}:
-        made = [one for tree in trees for one in descendants(tree, cst.Assign)]
-        holders = [one.targets[0].target for one in made if _makes(one.value, owner.name.value)]
-        names = {dotted(one).rpartition(".")[2] for one in holders} - {""}
-    calls_of = [
-        one
-        for tree in trees
-        for one in descendants(tree, cst.Call)
-        if isinstance(one, cst.Call) and dotted(one.func).rpartition(".")[2] in names
-    ]
-    dropping = [
-        one.value
-        for tree in trees
-        for body in descendants(tree, cst.FunctionDef)
-        for one in descendants(body, cst.Assign)
-        if isinstance(body, cst.FunctionDef) and isinstance(one, cst.Assign) and _drops_second(one, body)
-    ]
-    return bool(calls_of) and {id(one) for one in calls_of} <= {id(one) for one in dropping}
-
-
-def _makes(node: cst.CSTNode, name: str) -> bool:
-    """Whether an expression calls a class of this name."""
-    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] == name
-
-
-def _drops_second(assign: cst.Assign, function: cst.FunctionDef) -> bool:
-    """Whether the second of two names that a statement binds is never read in its function."""
-    target = assign.targets[0].target
-    second = target.elements[1].value if isinstance(target, cst.Tuple) and len(target.elements) == 2 else None
-    if not isinstance(second, cst.Name):
-        return False
-    bound = {id(name) for one in descendants(function, cst.AssignTarget) for name in descendants(one, cst.Name)}
-    attributes = {id(one.attr) for one in descendants(function, cst.Attribute)}
-    named = (one for one in descendants(function.body, cst.Name) if one.value == second.value)
-    return all(id(one) in bound | attributes for one in named)
 
 
 def _through(found: Attention, name: cst.Name, bound_by: cst.CSTNode) -> Attention:
