@@ -141,7 +141,8 @@ def _note_called(machine: Machine, module: Module, around: Surroundings) -> None
         seen.add(one)
         if one.cls is not None:
             called.note(one.cls, "forward", around, graphs=frame.graphs)
-            continue
+            if class_member(machine, one.cls, "forward") is not None:
+                continue
         held = parts_of(machine, one)
         parts = [child for part in held for child in options_of(part) if isinstance(child, Module)]
         if not parts and (not one.kind or one.kind in WRAPPERS_THAT_MOVE_INPUTS):
