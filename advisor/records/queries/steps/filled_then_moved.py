@@ -202,10 +202,16 @@ def _found(
     typed = f"dtype={dtype}, {keywords}" if (dtype := _dtype(fills[0])) and "dtype=" not in keywords else keywords
     maker = "arange" if _counts_up(fills[0]) else "empty"
     remedy = f"make it with `torch.{maker}(..., {typed})`" if old else f"pass `{keywords}` to it"
-    same, apart = all(map(_fills_the_same, fills)), happens_apart(facts, *fills)
+    same, evaluates = all(map(_fills_the_same, fills)), _only_evaluates(fills[0])
+    apart = evaluates or happens_apart(facts, *fills)
     loops = {context.loop for context in fills[0].contexts}
-    slight = apart and (None in loops or len(fills[0].node.args) < _LARGE)
+    slight = apart and ((None in loops and not evaluates) or len(fills[0].node.args) < _LARGE)
     return FilledThenMoved(node, fills[0].node, fills[0], device, remedy, often, basis, same, apart, slight)
+
+
+def _only_evaluates(factory: Operation) -> bool:
+    """Whether it stands in a branch for evaluation: the other one of ``if self.training:``."""
+    return all(any(one.evaluates for one in context.conditions) for context in factory.contexts)
 
 
 def _helps(facts: Facts, factory: Operation) -> bool:
