@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import check_one
+from ..checks import check_one, findings_of
 
 HEAD = """
 import math
@@ -34,7 +34,6 @@ class Attention(nn.Module):
         q, k, v = qkv[0], qkv[1], qkv[2]
 """
 SILENT = {
-    "the weights are returned": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v, w",
     "the weights are kept": "self.w = w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v",
     "the weights are kept later": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nout = w @ v\nself.w = w\nreturn out",
     "the weights are shown": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nprint(w.mean())\nreturn w @ v",
@@ -75,16 +74,6 @@ SILENT = {
         "if mask is None:\n    return F.scaled_dot_product_attention(q, k, v)\n"
         "return (q @ k.transpose(-2, -1)).softmax(-1) @ v"
     ),
-    "the weights are returned on either way": (
-        "w = None\nif mask is None:\n    w = (q @ k.transpose(-2, -1)).softmax(-1)\n    x = w @ v\nreturn x, w"
-    ),
-    "the weights are returned after a loop": (
-        "for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1)\n    x = w @ v\nreturn x, w"
-    ),
-    "the weights are returned after a loop is left": (
-        "for k in past:\n    if k is v:\n        w = (q @ k.transpose(2, 3)).softmax(-1)\n        x = w @ v\n"
-        "        break\nreturn x, w"
-    ),
     "the weights are global": "global w\nw = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v",
     "the weights of a function within": (
         "def show():\n    print(w)\nw = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v"
@@ -96,6 +85,28 @@ SILENT = {
 @pytest.mark.parametrize("body", SILENT.values(), ids=SILENT.keys())
 def test_silent(body: str, tmp_path: Path) -> None:
     check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
+
+
+GIVEN_OUT = {
+    "the weights are returned": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v, w",
+    "the weights are returned on either way": (
+        "w = None\nif mask is None:\n    w = (q @ k.transpose(-2, -1)).softmax(-1)\n    x = w @ v\nreturn x, w"
+    ),
+    "the weights are returned after a loop": (
+        "for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1)\n    x = w @ v\nreturn x, w"
+    ),
+    "the weights are returned after a loop is left": (
+        "for k in past:\n    if k is v:\n        w = (q @ k.transpose(2, 3)).softmax(-1)\n        x = w @ v\n"
+        "        break\nreturn x, w"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", GIVEN_OUT.values(), ids=GIVEN_OUT.keys())
+def test_minor_where_the_weights_are_returned(body: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
+    assert found.minor
+    assert "where no caller needs them" in found.message
 
 
 MARK = "  # -> info none"
@@ -306,7 +317,8 @@ class Layer(nn.Module):
 @pytest.mark.parametrize("kept", ["", "if self.keeps:\n            self.weights = weights\n        "])
 def test_weights_that_all_callers_drop_are_used_for_nothing(kept: str, tmp_path: Path) -> None:
     drops = f"x, weights = self.attention(q, k, v, self.drop)\n        {kept}return self.out(x)"
-    check_one("ACC430", RETURNS.format(mark="  # -> info none", call=drops), tmp_path)
+    (found,) = check_one("ACC430", RETURNS.format(mark="  # -> info none", call=drops), tmp_path)
+    assert not found.minor
 
 
 @pytest.mark.parametrize(
@@ -319,5 +331,5 @@ def test_weights_that_all_callers_drop_are_used_for_nothing(kept: str, tmp_path:
         "return self.out(q)",
     ],
 )
-def test_silent_about_weights_that_a_caller_may_use(call: str, tmp_path: Path) -> None:
-    check_one("ACC430", RETURNS.format(mark="", call=call), tmp_path)
+def test_minor_where_a_caller_may_use_the_weights(call: str, tmp_path: Path) -> None:
+    assert [one.minor for one in findings_of("ACC430", RETURNS.format(mark="", call=call), tmp_path)] == [True]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -45,16 +45,18 @@ class Attention:
         scores: the product of queries and keys.
         masked: whether some scores are replaced before the softmax.
         names: where scores and weights are read by a name, on the way to the values, and what binds that name there.
+        returned: whether the weights are returned beside the result to callers that may use them.
     """
 
     scores: cst.BaseExpression
     masked: bool = False
     names: list[tuple[cst.Name, cst.CSTNode]] = field(default_factory=list)
+    returned: bool = False
 
 
 def attentions(facts: Facts) -> Iterator[Attention]:
-    """The attentions of a document whose scores and weights are used for nothing else, but for being returned beside
-    the result to those who ask for them."""
+    """The attentions of a document whose scores and weights are used for nothing else, but for weights that are
+    returned beside the result."""
     if "softmax" not in facts.document.python:
         return
     functions = facts.operations_of(*calls(*_SOFTMAX, *_DROPS, *_PRODUCTS, *_EINSUM, _WHERE))
@@ -71,9 +73,16 @@ def attentions(facts: Facts) -> Iterator[Attention]:
         inside = descendants(function.body, cst.Call)
         if any(called.get(id(one)) in _SOFTMAX or _receiver(one, "softmax") is not None for one in inside):
             owner = classes.get(id(function))
-            beside = returned_beside(function)
-            dropped = beside if beside and is_dropped(facts, function, owner) else frozenset[int]()
-            yield from _Function(facts.document, function, owner, called, dropped).attentions()
+            returned = returned_beside(function)
+            alone = _Function(facts.document, function, owner, called, frozenset())
+            yield from (kept := list(alone.attentions()))
+            if not returned:
+                continue
+            dropped = is_dropped(facts, function, owner)
+            known = {id(one.scores) for one in kept}
+            for one in _Function(facts.document, function, owner, called, returned).attentions():
+                if id(one.scores) not in known and (dropped or alone.are_weights(returned)):
+                    yield replace(one, returned=not dropped)
 
 
 class _Function:
@@ -110,6 +119,11 @@ class _Function:
             others = (one for one in self._reads if id(one) not in names and not self._names.is_optional(one))
             if not any((one.value, id(way)) in ways for one in others for way in self._names.bindings(one)):
                 yield found
+
+    def are_weights(self, names: frozenset[int]) -> bool:
+        """Whether all of these names stand for weights of an attention where they are read."""
+        read = [one for one in self._reads if id(one) in names]
+        return len(read) == len(names) and all(self._weights(one) is not None for one in read)
 
     def _weights(self, node: cst.CSTNode | None) -> Attention | None:
         """The attention whose weights an expression is."""
