@@ -61,7 +61,6 @@ class AmpDeprecatedApi(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
         names, old = old_names(facts), minds_versions(facts)
-        made = all(one.name == "GradScaler" for one in names)  # once, where another file has the steps
         for found in names:
             code = facts.document.code(found.operation.node)
             message = f"`{code}` uses a name that torch is taking away, and warns of it; use `{found.remedy}`"
@@ -69,7 +68,7 @@ class AmpDeprecatedApi(Rule):
             fix = self._moved(facts, found, together) or self._renamed(facts, found)
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []
             at = found.operation.node
-            yield self.finding(facts, at, message, fix=fix, since=found.since, related=come, minor=old, aside=made)
+            yield self.finding(facts, at, message, fix=fix, since=found.since, related=come, minor=old)
 
         apex = names_of_apex(facts)
         if apex is not None:

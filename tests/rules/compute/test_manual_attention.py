@@ -45,6 +45,10 @@ SILENT = {
     "the weights are changed": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nw[0] = 0\nreturn w @ v",
     "the weights are changed in place": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nw *= 2\nreturn w @ v",
     "the weights are multiplied by themselves": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ w",
+    "the weights are returned, and used by default": (
+        "w = (q @ k.transpose(-2, -1)).softmax(-1)\ny = w @ v\nif self.heads is not None:\n    y = y + self.watch(w)\n"
+        "return y, w"
+    ),
     "the scores are kept": "s = q @ k.transpose(-2, -1)\nself.s = s\nreturn s.softmax(-1) @ v",
     "the scores are returned": "s = q @ k.transpose(-2, -1)\nreturn s.softmax(-1) @ v, s",
     "the scores in a list": "s = q @ k.transpose(-2, -1)\nkept = [s]\nreturn s.softmax(-1) @ v, kept",
@@ -88,6 +92,9 @@ def test_silent(body: str, tmp_path: Path) -> None:
 
 
 GIVEN_OUT = {
+    "weights that an option changes": (
+        "w = (q @ k.transpose(-2, -1)).softmax(-1)\nif mask is not None:\n    w = w * mask\nreturn w @ v, w"
+    ),
     "the weights are returned": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v, w",
     "the weights are returned on either way": (
         "w = None\nif mask is None:\n    w = (q @ k.transpose(-2, -1)).softmax(-1)\n    x = w @ v\nreturn x, w"

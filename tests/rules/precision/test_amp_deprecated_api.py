@@ -298,9 +298,3 @@ def test_the_wrapper_of_apex(tmp_path: Path) -> None:
 
 def test_apex_in_a_project_with_an_older_torch(tmp_path: Path) -> None:
     check_since("ACC402", IMPORTS + APEX, (1, 10), tmp_path)
-
-
-@pytest.mark.parametrize(("steps", "aside"), [("", True), ("with torch.cuda.amp.autocast():\n    pass\n", False)])
-def test_what_is_made_once_is_worth_less_than_what_each_step_does(steps: str, aside: bool, tmp_path: Path) -> None:
-    found = findings_of("ACC402", IMPORTS + "scaler = torch.cuda.amp.GradScaler()\n" + steps, tmp_path)
-    assert {one.aside for one in found} == {aside}

@@ -80,7 +80,9 @@ def attentions(facts: Facts) -> Iterator[Attention]:
                 continue
             dropped = is_dropped(facts, function, owner)
             known = {id(one.scores) for one in kept}
-            for one in _Function(facts.document, function, owner, called, returned).attentions():
+            for one in _Function(facts.document, function, owner, called, returned).attentions(
+                without_options=not dropped
+            ):
                 if id(one.scores) not in known and (dropped or alone.are_weights(returned)):
                     yield replace(one, returned=not dropped)
 
@@ -105,18 +107,24 @@ class _Function:
         self._reads = [one for one in descendants(node.body, cst.Name) if id(one) not in labels]
         hidden = descendants(node.body, *_INNER, cst.Global, cst.Nonlocal)
         self._hidden = {name.value for one in hidden for name in descendants(one, cst.Name)}
+        self._optional = {id(one) for one in self._reads if self._names.is_optional(one)}
+        changes = [one for one in descendants(node.body, cst.Assign) if isinstance(one, cst.Assign)]
+        changed = {id(name) for one in changes for name in descendants(one.value, cst.Name) if _binds(one, name)}
+        self._changing = self._optional & changed
         self._no_weights: set[int] = set()
         self._no_scores: set[int] = set()
 
-    def attentions(self) -> Iterator[Attention]:
-        """Those that end in a product, of what is used in no other way, unless an option asks for that."""
+    def attentions(self, *, without_options: bool = False) -> Iterator[Attention]:
+        """Those that end in a product, of what is used in no other way, unless an option asks for that, or, without
+        options, changes it on the way."""
         for node in descendants(self._body, cst.BinaryOperation, cst.Call, but=_INNER):
             factors = self._factors(node)
             found = self._weights(factors[0]) if factors is not None else None
             if found is None or self._hidden & {one.value for one, _ in found.names}:
                 continue
             names, ways = {id(one) for one, _ in found.names}, {(one.value, id(way)) for one, way in found.names}
-            others = (one for one in self._reads if id(one) not in names and not self._names.is_optional(one))
+            spared = self._changing if without_options else self._optional
+            others = (one for one in self._reads if id(one) not in names and id(one) not in spared)
             if not any((one.value, id(way)) in ways for one in others for way in self._names.bindings(one)):
                 yield found
 
@@ -268,6 +276,12 @@ class _Function:
             assigns = descendants(self._owner, cst.Assign) if self._owner is not None else ()
             given = [one.value for one in assigns if name in [self_attribute(each.target) for each in one.targets]]
         return bool(given) and all(one is not None and _is_root(one) for one in given)
+
+
+def _binds(assign: cst.Assign, name: cst.CSTNode) -> bool:
+    """Whether a statement binds a name again that it reads."""
+    target = assign.targets[0].target
+    return isinstance(name, cst.Name) and isinstance(target, cst.Name) and target.value == name.value
 
 
 def _masked(found: Attention | None) -> Attention | None:
