@@ -103,5 +103,5 @@ class CreateOnCpuThenMove(Rule):
             related=related,
             basis=one.basis,
             minor=one.slight or not one.often,
-            wait=wait_of(one.filling, Pause.FILLS) if one.often else None,
+            wait=wait_of(one.filling, Pause.FILLS) if one.often and not one.evaluates else None,
         )

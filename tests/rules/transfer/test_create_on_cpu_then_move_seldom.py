@@ -95,6 +95,7 @@ for x, y in DataLoader([(1, 2)]):
 def test_advice_in_a_branch_for_evaluation(test: str, level: Severity, minor: bool, tmp_path: Path) -> None:
     (found,) = findings_of("ACC205", IN_BRANCHES.replace("TEST", test), tmp_path)
     assert (found.severity, found.minor) == (level, minor)
+    assert (found.wait is None) == minor  # no step of the training comes there
 
 
 def test_more_than_a_little_is_told_in_a_branch_for_evaluation(tmp_path: Path) -> None:

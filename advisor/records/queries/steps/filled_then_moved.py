@@ -69,6 +69,7 @@ class FilledThenMoved:
         basis: what shows that.
         same: whether the device would fill it with the same numbers.
         helper: the move in a function of the program that ``node`` hands it to, if that moves it.
+        evaluates: whether it stands in a branch for evaluation, so that no step of a training comes there.
     """
 
     node: cst.Call
@@ -82,6 +83,7 @@ class FilledThenMoved:
     apart: bool
     slight: bool
     helper: Transfer | None = None
+    evaluates: bool = False
 
 
 def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
@@ -206,7 +208,8 @@ def _found(
     apart = evaluates or happens_apart(facts, *fills)
     loops = {context.loop for context in fills[0].contexts}
     slight = apart and ((None in loops and not evaluates) or len(fills[0].node.args) < _LARGE)
-    return FilledThenMoved(node, fills[0].node, fills[0], device, remedy, often, basis, same, apart, slight)
+    call, filling = fills[0].node, fills[0]
+    return FilledThenMoved(node, call, filling, device, remedy, often, basis, same, apart, slight, evaluates=evaluates)
 
 
 def _only_evaluates(factory: Operation) -> bool:
