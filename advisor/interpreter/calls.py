@@ -34,7 +34,9 @@ from accel_advisor.interpreter.resolution import (
     inherited_member,
     member_of,
     parts_of,
+    take_in,
     unfollowed_part,
+    wraps,
 )
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import CallSite
@@ -44,7 +46,7 @@ from accel_advisor.syntax.model_names import calls_of_backward, is_named_as_loss
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
-from accel_advisor.tables.torch_modules import OUTPUTS, WRAPPERS_THAT_MOVE_INPUTS
+from accel_advisor.tables.torch_modules import OUTPUTS
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_host, union_of
 from accel_advisor.values.store import ESCAPED
@@ -106,7 +108,7 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, (Instance, Module)):
         if name == "_orig_mod" and isinstance(owner, Module) and owner.eager is not None:
             return owner.eager
-        if name == "module" and isinstance(owner, Module) and owner.kind in WRAPPERS_THAT_MOVE_INPUTS:
+        if name == "module" and isinstance(owner, Module) and wraps(owner):
             return join_all(parts_of(machine, owner))
         stored = machine.store.get(owner, name) if name != "place" else None
         if isinstance(stored, Unknown):
@@ -368,6 +370,8 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments, node: cst.Ca
             machine.recorder.operation(machine.frame, node, Call("torch.nn.DataParallel"), None, arguments)
         by_itself = machine.recorder.moves_itself(cls)
         machine.move(module, SOMEWHERE if by_itself else machine.frame.default_place)
+        if wraps(module):
+            take_in(machine, module, arguments.values())
         for value in arguments.values():
             if isinstance(value, (Module, Sequence, Iterated, Choice)):
                 # what becomes a part of it moves with it

@@ -11,7 +11,13 @@ import libcst as cst
 from accel_advisor.syntax.shapes import positional_parameters
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import ANY_VISION_DATASET
-from accel_advisor.tables.torch_modules import ANY_VISION_MODEL, CLASSES_OF_MODULES, FUNCTION_BASES, MODULE_BASES
+from accel_advisor.tables.torch_modules import (
+    ANY_VISION_MODEL,
+    CLASSES_OF_MODULES,
+    FUNCTION_BASES,
+    MODULE_BASES,
+    WRAPPERS_THAT_MOVE_INPUTS,
+)
 from accel_advisor.values.store import BUILT, PARTS
 from accel_advisor.values.values import (
     MOST_OPTIONS,
@@ -217,6 +223,13 @@ def parts_of(machine: Machine, module: Module) -> tuple[Value, ...]:
     """What a module of a library was given to hold."""
     held = machine.store.get(module, PARTS)
     return tuple([item for one in options_of(held or UNKNOWN) if isinstance(one, Sequence) for item in one.items])
+
+
+def wraps(module: Module) -> bool:
+    """Whether a module hands its inputs on to another one, on one GPU or several: such a wrapper of torch, or an object
+    of a class of the project that derives from one."""
+    bases = module.cls.library_bases() if module.cls is not None else {module.kind}
+    return not WRAPPERS_THAT_MOVE_INPUTS.isdisjoint(map(canonical, bases))
 
 
 def unfollowed_part(machine: Machine, owner: Instance | Module, name: str) -> Value | None:

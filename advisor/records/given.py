@@ -19,6 +19,7 @@ from accel_advisor.values.values import (
     Instance,
     Iterated,
     Loader,
+    Mapping,
     Method,
     Module,
     Opaque,
@@ -167,6 +168,12 @@ class Given:
     def items(self) -> tuple[Given, ...] | None:
         """The items of a tuple or list of known length; None where it is none."""
         return tuple(Given(one) for one in self._value.items) if isinstance(self._value, Sequence) else None
+
+    @property
+    def holds_dicts(self) -> bool:
+        """Whether it is a tuple or list of one or more dicts, and of nothing else."""
+        held = self._value.items if isinstance(self._value, Sequence) else ()
+        return bool(held) and all(isinstance(one, Mapping) for one in held)
 
     @property
     def element(self) -> Given:

@@ -69,8 +69,9 @@ class ManualAttention(Rule):
         unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
         unless `dropout_p` is 0 there; its kernels take batches of heads: four dimensions. The rule is silent where the
         scores or weights are used for anything else (what is done where an option asks for it does not count, nor that
-        they are returned to callers that drop them), where something else than a mask or a bias is added to them, and
-        in files that mention fused attention.
+        they are returned to callers that drop them, or use them where an option asks for it), where something else than
+        a mask or a bias is added to them, where there is one query, and in files that mention fused attention. Weights
+        that are returned beside the result are reported with `--minor`: other callers may need them.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
@@ -86,8 +87,9 @@ class ManualAttention(Rule):
             return
         for attention in attentions(facts):
             mask = ", attn_mask" if attention.masked else ""
+            why, where = (" to return them", " where no caller needs them") if attention.returned else ("", "")
             message = (
                 f"the attention that begins with `{facts.document.code(attention.scores)}` writes all its weights to "
-                f"memory; compute it in one kernel: `F.scaled_dot_product_attention(q, k, v{mask})`"
+                f"memory{why}; compute it in one kernel{where}: `F.scaled_dot_product_attention(q, k, v{mask})`"
             )
-            yield self.finding(facts, attention.scores, message, since=_SINCE)
+            yield self.finding(facts, attention.scores, message, since=_SINCE, minor=attention.returned)

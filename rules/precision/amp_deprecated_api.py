@@ -63,7 +63,7 @@ class AmpDeprecatedApi(Rule):
         names, old = old_names(facts), minds_versions(facts)
         for found in names:
             code = facts.document.code(found.operation.node)
-            message = f"`{code}` uses a name that torch is taking away, and warns each time; use `{found.remedy}`"
+            message = f"`{code}` uses a name that torch is taking away, and warns of it; use `{found.remedy}`"
             together = [one for one in names if one.moved == found.moved] if found.moved is not None else []
             fix = self._moved(facts, found, together) or self._renamed(facts, found)
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Call, any_calls, calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation, OperationContext
+from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.parameters.models_updated import Update, updates_on_gpu
 from accel_advisor.records.queries.precision import COMPLEX, speaks_of
 from accel_advisor.rule import Rule, also_at
 
@@ -22,8 +23,9 @@ class FusedOptimizer(Rule):
     """An optimizer goes over the parameters several times at each step where it could do so once.
 
     What it does
-        Finds `Adam`, `AdamW` and `SGD` with momentum over the parameters of a model that is moved to CUDA, where none
-        of `fused`, `foreach`, `differentiable` and `capturable` is given.
+        Finds `Adam`, `AdamW` and `SGD` with momentum over the parameters of a model that is moved to CUDA, or of one
+        whose place is not known in a program that names a GPU, where none of `fused`, `foreach`, `differentiable` and
+        `capturable` is given. It is shown with `--minor`.
 
     Why it costs time
         By default each part of the update (moments, their roots, the step) is a group of launches of its own, which
@@ -54,9 +56,10 @@ class FusedOptimizer(Rule):
 
     When to ignore it
         Where the update is a small part of a step. The rule is silent where the model may be on another device than
-        CUDA or the CPU, with parameters that are listed by hand, with FSDP and with frameworks, beside embeddings with
-        sparse gradients and complex numbers, and where torch is pinned before 2.4. Of other optimizers it
-        reports nothing: most have no fused form, and Adagrad has one for CUDA in newer torch only.
+        CUDA or the CPU, with parameters that are listed by hand (groups of them are not), with FSDP and with
+        frameworks, beside embeddings with sparse gradients and complex numbers, and where torch is pinned before 2.4.
+        Of other optimizers it reports nothing: most have no fused form, and Adagrad has one for CUDA in newer torch
+        only.
 
     Fix safety
         Unsafe: the order of the arithmetic changes, and with it the last bits of the parameters.
@@ -68,43 +71,37 @@ class FusedOptimizer(Rule):
     code = "ACC415"
     name = "fused-optimizer"
     severity = Severity.INFO
-    enabled = False
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at its first such optimizer, with the others as related places."""
         if not facts.trains or facts.frameworks or not facts.supports(_SINCE) or facts.does(*_SHARDS):
             return
-        found = [one for one in facts.operations_of(*_OPTIMIZERS) if self._could_fuse(facts, one)]
-        if found and not self._has_sparse_gradients(facts) and not speaks_of(facts, COMPLEX):
-            yield self._report(facts, found)
+        plain = [one for one in facts.operations_of(*_OPTIMIZERS) if self._chooses_nothing(one)]
+        updates = updates_on_gpu(facts, plain)
+        if updates and not self._has_sparse_gradients(facts) and not speaks_of(facts, COMPLEX):
+            yield self._report(facts, updates)
 
-    def _could_fuse(self, facts: Facts, operation: Operation) -> bool:
-        if not all(operation.lacks(name) for name in _CHOOSES):
-            return False
+    def _chooses_nothing(self, operation: Operation) -> bool:
         if operation.what is Call("torch.optim.SGD") and not self._has_momentum(operation):
             return False
-        return all(self._is_on_cuda(facts, context) for context in operation.contexts)
+        return all(operation.lacks(name) for name in _CHOOSES)
 
     def _has_momentum(self, operation: Operation) -> bool:
         momentum = operation.given("momentum", 2)
         return not momentum.absent and not (momentum.written and momentum.literal == 0)
 
-    def _is_on_cuda(self, facts: Facts, context: OperationContext) -> bool:
-        module = context.given("params", 0).parameters_of
-        kinds = facts.device_kinds(module) if module is not None else frozenset[str]()
-        return "cuda" in kinds and kinds <= {"cuda", "cpu"}
-
     def _has_sparse_gradients(self, facts: Facts) -> bool:
         embeddings = facts.program.operations_of(*calls("torch.nn.Embedding", "torch.nn.EmbeddingBag"))
         return any(not one.lacks("sparse") for one in embeddings)
 
-    def _report(self, facts: Facts, found: list[Operation]) -> Finding:
-        document, last = facts.document, found[0].what.name
+    def _report(self, facts: Facts, updates: list[Update]) -> Finding:
+        document, basis = facts.document, updates[0].basis
+        first, *others = (one.optimizer for one in updates)
         message = (
-            f"`{last}` updates the parameters in several groups of launches at each step; pass `fused=True`, which "
-            f"does it in one"
+            f"`{first.what.name}` updates the parameters in several groups of launches at each step{basis.clause}; "
+            f"pass `fused=True`, which does it in one"
         )
-        edits = tuple(edit for one in found for edit in one.keyword_edits("fused", "True") or ())
+        edits = tuple(edit for one in (first, *others) for edit in one.keyword_edits("fused", "True") or ())
         fix = Fix("Pass `fused=True`", edits, Applicability.UNSAFE) if edits else None
-        related = [also_at(document, one.node, "so does this one") for one in found[1:]]
-        return self.finding(facts, found[0].node, message, fix=fix, related=related, since=_SINCE)
+        related = [also_at(document, one.node, "so does this one") for one in others]
+        return self.finding(facts, first.node, message, fix=fix, related=related, basis=basis, since=_SINCE, minor=True)

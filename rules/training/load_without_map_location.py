@@ -40,9 +40,9 @@ class LoadWithoutMapLocation(Rule):
     When to ignore it
         Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
         (`torch.save(model.cpu().state_dict(), file)`), where nothing shows that a GPU is meant, where the file holds
-        data or the state of a scheduler, and where the program replaces `torch.load`. Where a program runs in one
-        process, and always on its GPU, it is reported only if this rule is selected by its code or name. Scripts that
-        train nothing are one finding together, or are named by that of a training.
+        data or the state of a scheduler, and where the program replaces `torch.load`. In a notebook, and where a
+        program runs in one process, and always on its GPU, it is reported only if this rule is selected by its code or
+        name. Scripts that train nothing are one finding together, or are named by that of a training.
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
@@ -75,7 +75,7 @@ class LoadWithoutMapLocation(Rule):
             f'pass `map_location="cpu"`{then}'
         )
         related = [also_at(document, one.operation.node, "loads likewise") for one in loads[1:]]
-        minor = always_has_its_gpu(facts)
+        minor = document.notebook is not None or always_has_its_gpu(facts)
         known = self.finding(facts, first.operation.node, message, fix=fix, related=related, basis=basis, minor=minor)
         learns = any(one.learns and one.document is document for one in facts.loops)
         return replace(known, aside=not learns)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Call, any_calls, methods
 from accel_advisor.records.facts import Facts
@@ -82,14 +84,17 @@ class LogEveryStep(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
         reading = {id(one.statement) for one in facts.operations_of(*_READS) if self._reads(one)}
+        waiting: dict[cst.CSTNode, str] = {}
         for operation in facts.operations_of(*any_calls(*_LOGS)):
             name = operation.what.name
             if not operation.what.owner.endswith(_LOGS[name]) or not self._is_in_every_step(operation):
                 continue
             given = [value for context in operation.contexts for value in context.values]
             if id(operation.statement) in reading or any(value.on_accelerator for value in given):
-                message = f"`{name}(...)` waits for the GPU after every batch; log every so many steps"
-                yield self.finding(facts, operation.node, message)
+                waiting.setdefault(operation.node, name)  # `add_scalars` writes several
+        for node, name in waiting.items():
+            message = f"`{name}(...)` waits for the GPU after every batch; log every so many steps"
+            yield self.finding(facts, node, message)
 
     def _reads(self, operation: Operation) -> bool:
         return all((one.value if one.subject.absent else one.subject).on_accelerator for one in operation.contexts)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.constants.size_constants import SizeConstant, size_constants
 from accel_advisor.records.queries.models.rebuilt_constants import rebuilt_constants
+from accel_advisor.records.queries.steps.filled_then_moved import filled_then_moved
 from accel_advisor.rule import Rule, also_at
 
 LONGEST = 60
@@ -57,7 +60,8 @@ class ConstantRebuiltInForward(Rule):
     When to ignore it
         Where the module runs rarely, or nearly every input has a size of its own. The rule is silent where a condition
         decides about the call, as for something that is kept after the first time, in a function with a cache, where
-        what a tensor holds or chance goes into it, and where a compiler joins the kernels.
+        what a tensor holds or chance goes into it, and where a compiler joins the kernels. A tensor that one call
+        fills on the host and that is copied at once is ACC205's, and shown here with `--minor` only.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer
@@ -71,8 +75,9 @@ class ConstantRebuiltInForward(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once, and each constant once that several calls build."""
         built = list(size_constants(facts))
+        moved = {one.node for one in filled_then_moved(facts) if one.often} if built else set[cst.Call]()
         for one in built:
-            yield self._report(facts, one)
+            yield self._report(facts, one, minor=one.copy in moved and not one.others)
         for operation in rebuilt_constants(facts):
             if any(one.holds(operation.node) for one in built):
                 continue
@@ -84,7 +89,7 @@ class ConstantRebuiltInForward(Rule):
                 message = message.replace(" and keep it with `register_buffer`", ", as a module of its own")
             yield self.finding(facts, operation.node, message)
 
-    def _report(self, facts: Facts, one: SizeConstant) -> Finding:
+    def _report(self, facts: Facts, one: SizeConstant, *, minor: bool) -> Finding:
         document = facts.document
         code = document.code(one.place)
         shown = code if len(code) <= LONGEST and "\n" not in code else f"{code.splitlines()[0][:LONGEST].rstrip()}..."
@@ -97,4 +102,4 @@ class ConstantRebuiltInForward(Rule):
         )
         message = f"`{shown}` is {way} {when}, although it depends on sizes and settings alone; {remedy}"
         related = [also_at(document, part, "is a part of it") for part in one.others]
-        return self.finding(facts, one.place, message, related=related, group=one.function)
+        return self.finding(facts, one.place, message, related=related, group=one.function, minor=minor)

@@ -53,8 +53,9 @@ class CreateOnCpuThenMove(Rule):
         copied anyway, about factories with `out`, `generator`, `pin_memory` or `requires_grad`, and where the default
         device is not the host (`torch.set_default_device`, `with device:`). It is silent, too, about random tensors
         and ranges of floats that are made only now and then: other numbers are not worth what that costs. In an
-        evaluation it is `info`; what a program does that evaluates a single batch, and small tensors in passes that
-        train nothing, are reported only if this rule is selected by its code or name.
+        evaluation, or in a branch such as `if not self.training`, it is `info`; what a program does that evaluates a
+        single batch, and small tensors in passes that train nothing, are reported only if this rule is selected by its
+        code or name.
 
     Fix safety
         Safe for constant fills and ranges of integers. Unsafe for random tensors, which then come from the device's
@@ -102,5 +103,5 @@ class CreateOnCpuThenMove(Rule):
             related=related,
             basis=one.basis,
             minor=one.slight or not one.often,
-            wait=wait_of(one.filling, Pause.FILLS) if one.often else None,
+            wait=wait_of(one.filling, Pause.FILLS) if one.often and not one.evaluates else None,
         )

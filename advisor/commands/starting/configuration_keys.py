@@ -30,7 +30,7 @@ GROUPS = (
             "Rules that do not run, by code, name or prefix; `accel-advisor rule --all` lists them.",
             {"ignore": '["ACC102"]'},
         ),
-        Topic("Rules that run besides those that are on by default.", {"extend-select": '["fused-optimizer"]'}),
+        Topic("Rules that run besides those that are on by default.", {"extend-select": '["torch-compile-missing"]'}),
         Topic("Rules that run instead of those that are on by default.", {"select": '["ACC1", "ACC2"]'}),
     ),
     (

@@ -12,7 +12,7 @@ from accel_advisor.interpreter.loader_batches import loaders_of
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.facts import LoaderContext
 from accel_advisor.records.operations import Argument
-from accel_advisor.syntax.shapes import names_bound_in, names_read_in, positional_parameters
+from accel_advisor.syntax.shapes import dotted, names_bound_in, names_read_in, positional_parameters
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import LIBRARIES
@@ -30,6 +30,7 @@ from accel_advisor.values.values import (
     Opaque,
     Qualified,
     Sequence,
+    SourceModule,
     Value,
     options_of,
 )
@@ -157,7 +158,7 @@ def _changing(machine: Machine, frame: Frame, loop: Loop) -> frozenset[str] | No
     caller, function, site = frame.caller, frame.function, frame.site
     if caller is None or loop not in caller.loops:
         bound = names_bound_in(loop.node)
-        return frozenset(one for one in bound if "." in one or not _is_of_library(machine, frame, one))
+        return frozenset(one for one in bound if "." in one or not _stays(machine, frame, loop, one))
     outside = _changing(machine, caller, loop)
     node = function.node if function is not None else None
     if outside is None or site is None or not isinstance(node, cst.FunctionDef):
@@ -192,5 +193,13 @@ def _differs(machine: Machine, frame: Frame, parts: Iterable[cst.CSTNode], chang
     return False
 
 
-def _is_of_library(machine: Machine, frame: Frame, name: str) -> bool:
-    return isinstance(value_of(machine, frame.scope, cst.Name(name)), Qualified)
+def _stays(machine: Machine, frame: Frame, loop: Loop, name: str) -> bool:
+    """Whether a name stands for a library, or for a module of the project in which the text of a loop sets nothing, and
+    which it gives to nobody: who gets what such a module holds cannot change the rest of it."""
+    value = value_of(machine, frame.scope, cst.Name(name))
+    if not isinstance(value, SourceModule):
+        return isinstance(value, Qualified)
+    calls = list(descendants(loop.node, cst.Call))
+    touched = [dotted(one.func) for one in calls]
+    touched += [arg.value.value for one in calls for arg in one.args if isinstance(arg.value, cst.Name)]
+    return name not in {one.partition(".")[0] for one in (*touched, *bindings(loop.node))}

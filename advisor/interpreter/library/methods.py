@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.assignment import of_module
 from accel_advisor.interpreter.iteration import element_at, element_of, holds_modules
 from accel_advisor.interpreter.library.device_moves import arrives_later, copies_into, transfer
 from accel_advisor.interpreter.library.dicts import mapping_method
 from accel_advisor.interpreter.library.external_settings import parser_method, switch
+from accel_advisor.interpreter.library.module_calls import call_module
 from accel_advisor.interpreter.library.opaque_methods import call_inherited_method, call_opaque_method
 from accel_advisor.interpreter.library.unknown_code import call_unknown
 from accel_advisor.interpreter.loader_batches import may_rewrite, mutates_in_place, part_named
 from accel_advisor.interpreter.resolution import hold, is_part, take_in
 from accel_advisor.records import actions
 from accel_advisor.records.loaders import loader_of
+from accel_advisor.records.operations import Argument
 from accel_advisor.tables.tensor_methods import (
     CASTS,
     FILLS_IN_PLACE,
@@ -62,7 +65,6 @@ from accel_advisor.values.values import (
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
-    from accel_advisor.interpreter.arguments import Arguments
 
 
 CHANGES = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "pop", "remove", "clear", "sort"})
@@ -91,6 +93,14 @@ def _note_hook(machine: Machine, arguments: Arguments) -> None:
             machine.recorder.called.hooks.setdefault(function, machine.frame.conditions)
 
 
+def _write_each(machine: Machine, kind: str, receiver: Value, arguments: Arguments, node: cst.Call) -> None:
+    """Scalars that are given to a writer of TensorBoard in one dict are written one by one."""
+    written = arguments.get("tag_scalar_dict", 1)
+    for value in machine.store.entries(written).values() if isinstance(written, Mapping) else ():
+        given = Arguments(node, [Argument(Constant("")), Argument(value)])
+        machine.recorder.operation(machine.frame, node, actions.Method(kind, "add_scalar"), receiver, given)
+
+
 def call_method(machine: Machine, method: Method, arguments: Arguments, node: cst.Call) -> Value:
     """What a method of a library object returns."""
     receiver, name = part_named(method.receiver), method.name
@@ -104,6 +114,8 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
         machine.recorder.backward(machine.frame.loops)
     if name == "step":
         machine.recorder.update(machine.frame.loops)
+    if name == "add_scalars":
+        _write_each(machine, kind or "?", receiver, arguments, node)
     if name.startswith("register_") and name.endswith("hook"):
         _note_hook(machine, arguments)
     if isinstance(receiver, Module):
@@ -303,6 +315,8 @@ def _module_method(machine: Machine, receiver: Module, name: str, arguments: Arg
         # DeepSpeed engines and the like train through the module
         machine.recorder.backward(machine.frame.loops)
         return UNKNOWN
+    if name == "forward" and not receiver.evident:
+        return call_module(machine, receiver, arguments, node)
     if receiver.evident:
         machine.recorder.called.note_named(machine.frame, name, arguments)
     machine.store.set(receiver, ESCAPED, Constant(True))

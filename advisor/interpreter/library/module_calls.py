@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.loader_batches import may_be_batch
-from accel_advisor.interpreter.resolution import class_member, parts_of
+from accel_advisor.interpreter.resolution import class_member, parts_of, wraps
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
+from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.shapes import makes_parts
 from accel_advisor.tables.torch_modules import MODULE_BASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS, WRAPPERS_THAT_WAIT
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
@@ -37,9 +39,7 @@ from accel_advisor.values.values import (
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
-    from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.records.around import Surroundings
-    from accel_advisor.records.operations import Argument
     from accel_advisor.values.values import Class
 
 _OWN_CALL = ("__call__", "to", "cuda", "_apply")
@@ -54,6 +54,7 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     touches = any(machine.recorder.touches_devices(one.cls) for one in modules if one.cls is not None)
     given = tuple(_given(machine, modules, arguments))
     for one in modules:
+        _scatter(machine, one, arguments)
         if not machine.frame.guarded and machine.place_of(one) == WITH_MODEL:
             machine.recorder.inputs.follow(given, _unmoved_around(machine))
         if one.cls is not None:
@@ -129,6 +130,14 @@ def enter(machine: Machine, module: Module, method: Function, node: cst.Call) ->
         called.note(module.cls, method.name, around, graphs=machine.frame.graphs, followed=True)
 
 
+def _scatter(machine: Machine, module: Module, arguments: Arguments) -> None:
+    """A wrapper of the project divides its inputs among GPUs in its own way."""
+    scatter = class_member(machine, module.cls, "scatter") if wraps(module) else None
+    if isinstance(scatter, Function):
+        given = [Sequence(tuple(one.value for one in arguments.positional)), UNKNOWN, UNKNOWN]
+        machine.call_function(scatter, Arguments(None, [Argument(one) for one in given]), None, module)
+
+
 def _note_called(machine: Machine, module: Module, around: Surroundings) -> None:
     """Notes whose ``forward`` runs where a module is called: that of its own class, or those of what it wraps and
     holds; nothing may be known of these."""
@@ -141,7 +150,8 @@ def _note_called(machine: Machine, module: Module, around: Surroundings) -> None
         seen.add(one)
         if one.cls is not None:
             called.note(one.cls, "forward", around, graphs=frame.graphs)
-            continue
+            if class_member(machine, one.cls, "forward") is not None:
+                continue
         held = parts_of(machine, one)
         parts = [child for part in held for child in options_of(part) if isinstance(child, Module)]
         if not parts and (not one.kind or one.kind in WRAPPERS_THAT_MOVE_INPUTS):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import check_one
+from ..checks import check_one, findings_of
 
 HEAD = """
 import math
@@ -34,7 +34,6 @@ class Attention(nn.Module):
         q, k, v = qkv[0], qkv[1], qkv[2]
 """
 SILENT = {
-    "the weights are returned": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v, w",
     "the weights are kept": "self.w = w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v",
     "the weights are kept later": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nout = w @ v\nself.w = w\nreturn out",
     "the weights are shown": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nprint(w.mean())\nreturn w @ v",
@@ -46,12 +45,21 @@ SILENT = {
     "the weights are changed": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nw[0] = 0\nreturn w @ v",
     "the weights are changed in place": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nw *= 2\nreturn w @ v",
     "the weights are multiplied by themselves": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ w",
+    "the weights are returned, and used by default": (
+        "w = (q @ k.transpose(-2, -1)).softmax(-1)\ny = w @ v\nif self.heads is not None:\n    y = y + self.watch(w)\n"
+        "return y, w"
+    ),
     "the scores are kept": "s = q @ k.transpose(-2, -1)\nself.s = s\nreturn s.softmax(-1) @ v",
     "the scores are returned": "s = q @ k.transpose(-2, -1)\nreturn s.softmax(-1) @ v, s",
     "the scores in a list": "s = q @ k.transpose(-2, -1)\nkept = [s]\nreturn s.softmax(-1) @ v, kept",
     "something else that is added": "return (q @ k.transpose(-2, -1) + self.watch).softmax(-1) @ v",
     "a scale that is learnt": "return (q @ k.transpose(-2, -1) * self.bias).softmax(-1) @ v",
     "a change in place": "s = q @ k.mT\ns.clamp_(max=50)\nreturn self.softmax(s) @ v",
+    "one query": (
+        "q = self.qkv(x[:, 0]).reshape(B, 1, self.heads, -1).permute(0, 2, 1, 3)\nq = q * self.scale\n"
+        "return (q @ k.transpose(-2, -1)).softmax(-1) @ v"
+    ),
+    "three factors in a list": "return torch.einsum('bhid,bhjd,bhj->bhij', [q, k, mask]).softmax(-1) @ v",
     "products of elements": "return torch.einsum('bhid,bhjd->bhd', q, k).softmax(-1) @ v",
     "keys that are summed up": "return torch.einsum('bhid,bhjd->bhij', k, q).softmax(1) @ v",
     "a product of two dimensions": "return torch.einsum('bhid,hid->bh', q, k).softmax(-1) @ v",
@@ -70,16 +78,6 @@ SILENT = {
         "if mask is None:\n    return F.scaled_dot_product_attention(q, k, v)\n"
         "return (q @ k.transpose(-2, -1)).softmax(-1) @ v"
     ),
-    "the weights are returned on either way": (
-        "w = None\nif mask is None:\n    w = (q @ k.transpose(-2, -1)).softmax(-1)\n    x = w @ v\nreturn x, w"
-    ),
-    "the weights are returned after a loop": (
-        "for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1)\n    x = w @ v\nreturn x, w"
-    ),
-    "the weights are returned after a loop is left": (
-        "for k in past:\n    if k is v:\n        w = (q @ k.transpose(2, 3)).softmax(-1)\n        x = w @ v\n"
-        "        break\nreturn x, w"
-    ),
     "the weights are global": "global w\nw = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v",
     "the weights of a function within": (
         "def show():\n    print(w)\nw = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v"
@@ -91,6 +89,31 @@ SILENT = {
 @pytest.mark.parametrize("body", SILENT.values(), ids=SILENT.keys())
 def test_silent(body: str, tmp_path: Path) -> None:
     check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
+
+
+GIVEN_OUT = {
+    "weights that an option changes": (
+        "w = (q @ k.transpose(-2, -1)).softmax(-1)\nif mask is not None:\n    w = w * mask\nreturn w @ v, w"
+    ),
+    "the weights are returned": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v, w",
+    "the weights are returned on either way": (
+        "w = None\nif mask is None:\n    w = (q @ k.transpose(-2, -1)).softmax(-1)\n    x = w @ v\nreturn x, w"
+    ),
+    "the weights are returned after a loop": (
+        "for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1)\n    x = w @ v\nreturn x, w"
+    ),
+    "the weights are returned after a loop is left": (
+        "for k in past:\n    if k is v:\n        w = (q @ k.transpose(2, 3)).softmax(-1)\n        x = w @ v\n"
+        "        break\nreturn x, w"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", GIVEN_OUT.values(), ids=GIVEN_OUT.keys())
+def test_minor_where_the_weights_are_returned(body: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
+    assert found.minor
+    assert "where no caller needs them" in found.message
 
 
 MARK = "  # -> info none"
@@ -210,6 +233,21 @@ return w @ v, w if self.heads else None
     "a dropout of its own": f"return self.my_dropout((q @ k.mT).softmax(-1)) @ v{MARK}",
     "in a loop": f"for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1){MARK}\n    x = w @ v\nreturn x",
     "keys that are transposed": f"k = k.mT\ns = torch.matmul(q, k){MARK}\nreturn self.softmax(s) @ v",
+    "queries of their own": f"""
+q = self.qkv(x[:, 1:]).reshape(B, N - 1, self.heads, -1).permute(0, 2, 1, 3)
+q = q * self.scale
+return (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}
+""",
+    "factors in a list": f"""
+w = torch.einsum('bhid,bhjd->bhij', [q, k]) * self.scale{MARK}
+return torch.einsum('bhij,bhjd->bhid', (self.drop(self.softmax(w)), v))
+""",
+    "a mask that is computed where it is applied": f"""
+s = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(self.head_dim){MARK}
+if mask is not None:
+    s.masked_fill_(mask == torch.tensor(False), float("-inf"))
+return torch.matmul(self.softmax(s), v)
+""",
     "one on either way": f"""
 if mask is None:
     return (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}
@@ -283,9 +321,11 @@ class Layer(nn.Module):
 """
 
 
-def test_weights_that_all_callers_drop_are_used_for_nothing(tmp_path: Path) -> None:
-    drops = "x, weights = self.attention(q, k, v, self.drop)\n        return self.out(x)"
-    check_one("ACC430", RETURNS.format(mark="  # -> info none", call=drops), tmp_path)
+@pytest.mark.parametrize("kept", ["", "if self.keeps:\n            self.weights = weights\n        "])
+def test_weights_that_all_callers_drop_are_used_for_nothing(kept: str, tmp_path: Path) -> None:
+    drops = f"x, weights = self.attention(q, k, v, self.drop)\n        {kept}return self.out(x)"
+    (found,) = check_one("ACC430", RETURNS.format(mark="  # -> info none", call=drops), tmp_path)
+    assert not found.minor
 
 
 @pytest.mark.parametrize(
@@ -293,9 +333,10 @@ def test_weights_that_all_callers_drop_are_used_for_nothing(tmp_path: Path) -> N
     [
         "x, weights = self.attention(q, k, v)\n        return self.out(x), weights",
         "x, self.weights = self.attention(q, k, v)\n        return self.out(x)",
+        "x, weights = self.attention(q, k, v)\n        if len(x) > 3:\n            print(weights)\n        return self.out(x)",
         "return self.attention(q, k, v)",
         "return self.out(q)",
     ],
 )
-def test_silent_about_weights_that_a_caller_may_use(call: str, tmp_path: Path) -> None:
-    check_one("ACC430", RETURNS.format(mark="", call=call), tmp_path)
+def test_minor_where_a_caller_may_use_the_weights(call: str, tmp_path: Path) -> None:
+    assert [one.minor for one in findings_of("ACC430", RETURNS.format(mark="", call=call), tmp_path)] == [True]

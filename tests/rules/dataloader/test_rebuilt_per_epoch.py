@@ -52,7 +52,18 @@ def built(
     )
 
 
+SETTINGS = {"hp.py": "size = 4\npath = 'x'\ndef grow():\n    pass\n"}
+"""A module of the project that holds settings."""
+
+
+def built_with_settings(before: str) -> str:
+    return "import hp\n" + FILES + built(before=before, arguments="files, num_workers=2, batch_size=hp.size")
+
+
 PAIRS = {
+    "a setting that grows": Pair(built_with_settings("hp.size *= 2"), "hp.size *= 2", "print(hp.path)", SETTINGS),
+    "settings that are given away": Pair(built_with_settings("conf.grow(hp)"), "(hp)", "(hp.path)", SETTINGS),
+    "settings that may grow": Pair(built_with_settings("hp.grow()"), "hp.grow()", "print(hp.path)", SETTINGS),
     "unknown folds": Pair(FILES + built("for part in conf.folds:"), "conf.folds", "range(9)"),
     "folds": Pair(FILES + built("for fold in range(9):"), "fold", "epoch"),
     "seeds": Pair(FILES + built("for seed in range(9):"), "seed", "epoch"),

@@ -444,3 +444,8 @@ def test_silent_where_a_pretrained_model_is_looked_at(tmp_path: Path) -> None:
     assert findings_of("ACC417", LOOKED_AT, tmp_path) == []
     fed = LOOKED_AT + "batches = iter(DataLoader(TensorDataset(torch.zeros(8, 3, 64, 64))))\n"
     assert findings_of("ACC417", fed, tmp_path)
+
+
+def test_stands_where_a_wrapper_is_called_by_its_forward(tmp_path: Path) -> None:
+    source = program("net = nn.DataParallel(net.cuda())", mark=MARK)
+    check_one("ACC417", source.replace("net(x.cuda())", "net.forward(x.cuda())", 1), tmp_path)

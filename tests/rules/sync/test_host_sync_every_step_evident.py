@@ -179,10 +179,18 @@ def test_more_severe_where_the_value_is_used_now_and_then(tmp_path: Path) -> Non
     assert severities("ACC208", source + shown.replace("if i % 100 == 0", "if lib.shows"), tmp_path) == ["info"]
 
 
-def test_a_check_is_to_be_made_now_and_then(tmp_path: Path) -> None:
-    source = HEAD + LOOP.replace("total += loss.item()", "if not math.isfinite(loss.item()):\n        raise SystemExit")
-    (found,) = findings_of("ACC208", source, tmp_path)
-    assert "check that the value is finite" in found.message
+@pytest.mark.parametrize(
+    ("line", "checks"),
+    [
+        ("if not math.isfinite(loss.item()):\n        raise SystemExit", True),
+        ("if torch.isfinite(loss).all().item():\n        total += 1", True),
+        ("total += loss[torch.isfinite(loss)].mean().item()", False),
+        ("if (loss > 3).all().item():\n        total += 1", False),
+    ],
+)
+def test_a_check_is_to_be_made_now_and_then(line: str, checks: bool, tmp_path: Path) -> None:
+    found = findings_of("ACC208", HEAD + LOOP.replace("total += loss.item()", line), tmp_path)
+    assert ["check that the value is finite" in one.message for one in found] == [checks]
 
 
 def test_a_synchronization_is_for_a_rule_of_its_own(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair, fixed
+from ..checks import Pair, check_one, check_pair, findings_of, fixed
 from ..programs import IMPORTS
 
 NETWORK = "net = nn.Linear(8, 2)\n"
@@ -64,7 +64,16 @@ def adam(line: str, instead: str = "", *, made: str = "torch.optim.Adam(net.para
 PAIRS = {
     "capturable": made("net.parameters(), capturable=True"),
     "foreach": made("net.parameters(), foreach=False"),
-    "groups": made("[{'params': net.parameters()}]"),
+    "a group beside tensors": made("[{'params': net.parameters()}, net.weight]", "[{'params': net.parameters()}]"),
+    "tensors that a name stands for": adam(
+        "mine = [net.weight]\n", "mine = list(net.parameters())\n", made="torch.optim.Adam(mine)"
+    ),
+    "a wrapped model beside MPS": Pair(
+        f"{IMPORTS}spare = torch.device('mps')\nnet = nn.DataParallel(nn.Linear(8, 2).cuda())\n"
+        f"o = torch.optim.Adam(net.parameters()){STEP}",
+        "mps",
+        "cuda",
+    ),
     "MPS": adam("net.to('mps')\n"),
     "the CPU": Pair(adam("").source.replace("net.cuda()", "net.cpu()"), "net.cpu()", "net.cuda()"),
     "perhaps MPS": Pair(
@@ -93,6 +102,11 @@ def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
         "net.cuda()\no = torch.optim.Adam(net.parameters(), lr=1e-3)  # -> info unsafe",
         "o = torch.optim.AdamW(net.parameters())  # -> info unsafe\nnet.to('cuda' if torch.cuda.is_available() else 'cpu')",
         "net.cuda()\no = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)  # -> info unsafe",
+        "net = nn.DataParallel(net.cuda())\no = torch.optim.Adam(net.parameters())  # -> info unsafe",
+        "import conf\nnet = conf.make().cuda()\n"
+        "groups = [{'params': conf.some(net)}, {'params': conf.rest(net), 'lr': 0.1}]\n"
+        "o = torch.optim.AdamW(groups, lr=1e-3)  # -> info unsafe",
+        "net.cuda()\no = torch.optim.Adam(filter(lambda one: one.requires_grad, net.parameters()))  # -> info unsafe",
         "net.cuda()\nnet = torch.compile(net)\no = torch.optim.Adam(net.parameters())  # -> info unsafe",
     ],
 )
@@ -109,3 +123,14 @@ p = torch.optim.Adam(two.parameters(), betas=(0.5, 0.9))
     (found,) = check_one("ACC415", IMPORTS + NETWORK + source + STEP, tmp_path)
     assert len(found.related) == 1
     assert fixed("ACC415", IMPORTS + NETWORK + source + STEP + "# ACC415", tmp_path).count("fused=True") == 2
+
+
+def test_says_what_it_takes_for_granted(tmp_path: Path) -> None:
+    wrapped = "net = nn.DataParallel(net.cuda())\no = torch.optim.Adam(net.parameters())"
+    (found,) = findings_of("ACC415", IMPORTS + NETWORK + wrapped + STEP, tmp_path)
+    assert "assuming that the device is a GPU" in found.message
+    (found,) = findings_of(
+        "ACC415", IMPORTS + NETWORK + "net.cuda()\no = torch.optim.Adam(net.parameters())" + STEP, tmp_path
+    )
+    assert "assuming" not in found.message
+    assert found.minor

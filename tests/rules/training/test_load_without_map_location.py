@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+
+from accel_advisor.analysis.project import analyze
+from accel_advisor.rule import registry
+from accel_advisor.source.document import Document
 
 from ..checks import Pair, check_one, check_pair, findings_of, fixed
 from ..programs import IMPORTS, MODEL
@@ -228,3 +233,14 @@ def test_aside_where_nothing_is_trained(tmp_path: Path) -> None:
     training = load + "for x, y in loader:\n    model(x.to(device)).sum().backward()\n"
     assert [one.aside for one in findings_of("ACC426", load, tmp_path)] == [True]
     assert [one.aside for one in findings_of("ACC426", training, tmp_path)] == [False]
+
+
+@pytest.mark.parametrize(("name", "minor"), [("look.py", False), ("look.ipynb", True)])
+def test_minor_in_a_notebook(name: str, minor: bool, tmp_path: Path) -> None:
+    source = IMPORTS + LEARNER + "model.load_state_dict(torch.load('m.pt'))\n"
+    cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+    notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    (tmp_path / name).write_text(notebook if minor else source)
+    document = Document.read(tmp_path / name)
+    facts = analyze([document], tmp_path).facts[str(tmp_path / name)]
+    assert [one.minor for one in registry()["ACC426"].check(facts)] == [minor]

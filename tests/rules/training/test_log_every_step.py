@@ -32,6 +32,7 @@ def test_silent(source: str, tmp_path: Path) -> None:
         "writer.add_scalar('loss', loss.item(), i)",
         "writer.add_scalar('loss', loss, i)",
         "writer.add_scalar('loss', float(loss), i)",
+        "writer.add_scalars('losses', {'loss': loss, 'again': loss.item()}, i)",
     ],
 )
 def test_reported(line: str, tmp_path: Path) -> None:

@@ -89,3 +89,29 @@ def test_less_severe_from_memory_that_is_not_pinned(tmp_path: Path) -> None:
 def test_reports_a_model_that_is_wrapped_on_some_paths(tmp_path: Path) -> None:
     wrapped = "model = net\nif conf.many: " + MODEL
     check_one("ACC201", WRAPPED + wrapped + EACH + "model(x)  # -> warning none\n", tmp_path)
+
+
+SPREAD = (
+    WRAPPED
+    + "class Spread(nn.DataParallel):\n"
+    + "    def scatter(self, inputs, kwargs, device_ids):\n"
+    + "        return conf.split(moved(inputs[0])), conf.split(kwargs)\n"
+    + "def moved(batch):\n"
+    + "    x, y = batch\n"
+    + "    return x.cuda(), y{mark}\n"
+    + "model = Spread(net)\n"
+    + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    + "for batch in loader:\n"
+    + "    model(batch).sum().backward()\n"
+    + "    optimizer.step()\n"
+)
+
+
+def test_silent_where_nothing_calls_what_divides_a_batch(tmp_path: Path) -> None:
+    source = SPREAD.format(mark="")
+    check_pair("ACC201", Pair(source.replace("def scatter", "def divide"), "def divide", "def scatter"), tmp_path)
+
+
+def test_follows_how_a_wrapper_of_the_project_divides_a_batch(tmp_path: Path) -> None:
+    (found,) = check_one("ACC201", SPREAD.format(mark="  # -> warning safe"), tmp_path)
+    assert found.confidence is Confidence.PROVEN

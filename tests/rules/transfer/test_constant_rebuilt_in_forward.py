@@ -206,6 +206,19 @@ def test_what_depends_on_sizes_is_kept_by_size(tmp_path: Path) -> None:
     assert "by size and device" in found.message
 
 
+@pytest.mark.parametrize(
+    ("line", "minor"),
+    [(LINE, False), ("m = torch.triu(torch.ones(n, n).cuda(), diagonal=1).repeat(n, 1, 1).byte()", True)],
+)
+def test_what_is_filled_and_moved_in_one_expression_is_of_little_consequence(
+    line: str, minor: bool, tmp_path: Path
+) -> None:
+    source = SIZED.replace(LINE, line)
+    (found,) = findings_of("ACC220", source, tmp_path)
+    moved = [one.span.start.row for one in findings_of("ACC205", source, tmp_path)]
+    assert (found.minor, found.span.start.row in moved) == (minor, minor)
+
+
 def test_what_depends_on_settings_belongs_into_the_constructor(tmp_path: Path) -> None:
     (found,) = findings_of("ACC220", SIZED.replace("mask(n)", "mask(self.step)"), tmp_path)
     assert "`register_buffer`" in found.message

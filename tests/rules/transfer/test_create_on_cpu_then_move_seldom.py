@@ -61,3 +61,44 @@ def test_a_warning_where_the_model_learns(tmp_path: Path) -> None:
     learning = EVALUATION.replace("right += model(noise + x.cuda()).sum().item()", "model(noise).sum().backward()")
     (found,) = findings_of("ACC205", learning, tmp_path)
     assert (found.severity, found.minor) == (Severity.WARNING, False)
+
+
+IN_BRANCHES = (
+    IMPORTS
+    + """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+    def forward(self, x):
+        n = x.size(1)
+        if TEST:
+            m = torch.ones(n, n).cuda()
+        else:
+            m = 1
+        return self.fc(x) * m
+model = Net().cuda()
+for x, y in DataLoader([(1, 2)]):
+    model(x.cuda()).sum().backward()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "level", "minor"),
+    [
+        ("self.training", Severity.WARNING, False),
+        ("not self.training", Severity.INFO, True),
+        ("n > 1", Severity.WARNING, False),
+    ],
+)
+def test_advice_in_a_branch_for_evaluation(test: str, level: Severity, minor: bool, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC205", IN_BRANCHES.replace("TEST", test), tmp_path)
+    assert (found.severity, found.minor) == (level, minor)
+    assert (found.wait is None) == minor  # no step of the training comes there
+
+
+def test_more_than_a_little_is_told_in_a_branch_for_evaluation(tmp_path: Path) -> None:
+    large = IN_BRANCHES.replace("TEST", "not self.training").replace("ones(n, n)", "ones(len(x), n, n)")
+    (found,) = findings_of("ACC205", large, tmp_path)
+    assert (found.severity, found.minor) == (Severity.INFO, False)

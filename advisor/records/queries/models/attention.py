@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.models.bound_names import BoundNames
-from accel_advisor.syntax.shapes import assigned_value, dotted, self_attribute
+from accel_advisor.records.queries.models.returned_weights import beside, is_dropped, returned_beside
+from accel_advisor.syntax.shapes import assigned_value, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Module
 
@@ -44,16 +45,18 @@ class Attention:
         scores: the product of queries and keys.
         masked: whether some scores are replaced before the softmax.
         names: where scores and weights are read by a name, on the way to the values, and what binds that name there.
+        returned: whether the weights are returned beside the result to callers that may use them.
     """
 
     scores: cst.BaseExpression
     masked: bool = False
     names: list[tuple[cst.Name, cst.CSTNode]] = field(default_factory=list)
+    returned: bool = False
 
 
 def attentions(facts: Facts) -> Iterator[Attention]:
-    """The attentions of a document whose scores and weights are used for nothing else, but for being returned beside
-    the result to those who ask for them."""
+    """The attentions of a document whose scores and weights are used for nothing else, but for weights that are
+    returned beside the result."""
     if "softmax" not in facts.document.python:
         return
     functions = facts.operations_of(*calls(*_SOFTMAX, *_DROPS, *_PRODUCTS, *_EINSUM, _WHERE))
@@ -70,9 +73,18 @@ def attentions(facts: Facts) -> Iterator[Attention]:
         inside = descendants(function.body, cst.Call)
         if any(called.get(id(one)) in _SOFTMAX or _receiver(one, "softmax") is not None for one in inside):
             owner = classes.get(id(function))
-            beside = _returned_beside(function)
-            dropped = beside if beside and _is_dropped(facts, function, owner) else frozenset[int]()
-            yield from _Function(facts.document, function, owner, called, dropped).attentions()
+            returned = returned_beside(function)
+            alone = _Function(facts.document, function, owner, called, frozenset())
+            yield from (kept := list(alone.attentions()))
+            if not returned:
+                continue
+            dropped = is_dropped(facts, function, owner)
+            known = {id(one.scores) for one in kept}
+            for one in _Function(facts.document, function, owner, called, returned).attentions(
+                without_options=not dropped
+            ):
+                if id(one.scores) not in known and (dropped or alone.are_weights(returned)):
+                    yield replace(one, returned=not dropped)
 
 
 class _Function:
@@ -95,20 +107,31 @@ class _Function:
         self._reads = [one for one in descendants(node.body, cst.Name) if id(one) not in labels]
         hidden = descendants(node.body, *_INNER, cst.Global, cst.Nonlocal)
         self._hidden = {name.value for one in hidden for name in descendants(one, cst.Name)}
+        self._optional = {id(one) for one in self._reads if self._names.is_optional(one)}
+        changes = [one for one in descendants(node.body, cst.Assign) if isinstance(one, cst.Assign)]
+        changed = {id(name) for one in changes for name in descendants(one.value, cst.Name) if _binds(one, name)}
+        self._changing = self._optional & changed
         self._no_weights: set[int] = set()
         self._no_scores: set[int] = set()
 
-    def attentions(self) -> Iterator[Attention]:
-        """Those that end in a product, of what is used in no other way, unless an option asks for that."""
+    def attentions(self, *, without_options: bool = False) -> Iterator[Attention]:
+        """Those that end in a product, of what is used in no other way, unless an option asks for that, or, without
+        options, changes it on the way."""
         for node in descendants(self._body, cst.BinaryOperation, cst.Call, but=_INNER):
             factors = self._factors(node)
             found = self._weights(factors[0]) if factors is not None else None
             if found is None or self._hidden & {one.value for one, _ in found.names}:
                 continue
-            names, ways = {id(one) for one, _ in found.names}, {id(way) for _, way in found.names}
-            others = (one for one in self._reads if id(one) not in names and not self._names.is_optional(one))
-            if not any(id(way) in ways for one in others for way in self._names.bindings(one)):
+            names, ways = {id(one) for one, _ in found.names}, {(one.value, id(way)) for one, way in found.names}
+            spared = self._changing if without_options else self._optional
+            others = (one for one in self._reads if id(one) not in names and id(one) not in spared)
+            if not any((one.value, id(way)) in ways for one in others for way in self._names.bindings(one)):
                 yield found
+
+    def are_weights(self, names: frozenset[int]) -> bool:
+        """Whether all of these names stand for weights of an attention where they are read."""
+        read = [one for one in self._reads if id(one) in names]
+        return len(read) == len(names) and all(self._weights(one) is not None for one in read)
 
     def _weights(self, node: cst.CSTNode | None) -> Attention | None:
         """The attention whose weights an expression is."""
@@ -178,6 +201,7 @@ class _Function:
         else:
             flat = self._called.get(id(node)) == "torch.bmm" or _receiver(node, "bmm") is not None
             crossed = factors is not None and self._is_crossed(factors[1], flat) and not self._is_crossed(factors[0])
+        crossed = crossed and factors is not None and not self._is_of_one(factors[0])
         return Attention(node) if crossed and isinstance(node, cst.BaseExpression) else None
 
     def _unmasked(self, node: cst.CSTNode | None) -> cst.BaseExpression | None:
@@ -195,7 +219,7 @@ class _Function:
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
             return node.left, node.right
         if self._equation(node) is not None and isinstance(node, cst.Call):
-            first, second = (one.value for one in node.args if _text(one.value) is None)
+            first, second = _operands(node)
             return first, second
         receiver = _receiver(node, "matmul") or _receiver(node, "bmm")
         given = node.args if isinstance(node, cst.Call) else ()
@@ -205,7 +229,7 @@ class _Function:
 
     def _equation(self, node: cst.CSTNode | None) -> _Equation | None:
         """The dimensions of both factors and of the product, for one that is written as an equation."""
-        if not isinstance(node, cst.Call) or self._called.get(id(node)) not in _EINSUM or len(node.args) != 3:
+        if not isinstance(node, cst.Call) or self._called.get(id(node)) not in _EINSUM or len(_operands(node)) != 2:
             return None
         texts = [text for one in node.args if (text := _text(one.value)) is not None]
         found = _EQUATION.fullmatch(texts[0]) if len(texts) == 1 else None
@@ -231,6 +255,19 @@ class _Function:
             return {_integer(one.value) for one in node.args} in ({-1, -2}, {1, 2} if flat else {2, 3})
         return isinstance(node, cst.Attribute) and node.attr.value == "mT"
 
+    def _is_of_one(self, node: cst.CSTNode | None) -> bool:
+        """Whether queries are those of one position, whose weights take no memory to speak of."""
+        if isinstance(node, cst.Name):
+            return self._is_of_one(_given(self._names.bound_by(node)))
+        if isinstance(node, cst.BinaryOperation):
+            return self._is_of_one(node.left)
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            return False
+        shaped = node.func.value if node.func.attr.value in ("permute", "transpose") else None
+        if isinstance(shaped, cst.Call) and (_receiver(shaped, "reshape") or _receiver(shaped, "view")) is not None:
+            return len(shaped.args) > 1 and _integer(shaped.args[1].value) == 1
+        return self._is_of_one(node.func.value)
+
     def _is_number(self, node: cst.BaseExpression) -> bool:
         """Whether a factor is made of numbers, roots and sizes: itself, or whatever its name or attribute is given."""
         name = self_attribute(node)
@@ -241,10 +278,23 @@ class _Function:
         return bool(given) and all(one is not None and _is_root(one) for one in given)
 
 
+def _binds(assign: cst.Assign, name: cst.CSTNode) -> bool:
+    """Whether a statement binds a name again that it reads."""
+    target = assign.targets[0].target
+    return isinstance(name, cst.Name) and isinstance(target, cst.Name) and target.value == name.value
+
+
 def _masked(found: Attention | None) -> Attention | None:
     if found is not None:
         found.masked = True
     return found
+
+
+def _operands(node: cst.Call) -> list[cst.BaseExpression]:
+    """What an equation is about: beside its text, or in one list."""
+    given = [one.value for one in node.args if _text(one.value) is None]
+    listed = given[0] if len(given) == 1 else None
+    return [one.value for one in listed.elements] if isinstance(listed, (cst.List, cst.Tuple)) else given
 
 
 def _text(node: cst.BaseExpression) -> str | None:
@@ -293,67 +343,12 @@ def _given_on_demand(body: cst.BaseSuite) -> set[int]:
     found: set[int] = set()
     for choice in descendants(body, cst.IfExp):
         if isinstance(choice.test, (cst.Name, cst.Attribute)):
-            found |= _beside(choice.body) or {id(choice.body)}
+            found |= beside(choice.body) or {id(choice.body)}
     for branch in descendants(body, cst.If):
         if isinstance(branch.test, (cst.Name, cst.Attribute)):
             for one in descendants(branch.body, cst.Return):
-                found |= _beside(one.value)
+                found |= beside(one.value)
     return found
-
-
-def _beside(value: cst.BaseExpression | None) -> set[int]:
-    """What stands behind the first of several values."""
-    return {id(one.value) for one in value.elements[1:]} if isinstance(value, cst.Tuple) else set()
-
-
-def _returned_beside(function: cst.FunctionDef) -> frozenset[int]:
-    """The names that a function returns behind its result, whatever happens."""
-    last = function.body.body[-1] if function.body.body else None
-    returned = last.body[0] if isinstance(last, cst.SimpleStatementLine) else None
-    return frozenset(_beside(returned.value)) if isinstance(returned, cst.Return) else frozenset()
-
-
-def _is_dropped(facts: Facts, function: cst.FunctionDef, owner: cst.ClassDef | None) -> bool:
-    """Whether all that call a function, or a module by its ``forward``, use the first of what it returns only."""
-    documents = [one.document for one in facts.program]
-    trees = [one.tree for one in documents]
-    names = {function.name.value}
-    if owner is not None and names == {"forward"}:
-        made = [one for tree in trees for one in descendants(tree, cst.Assign)]
-        holders = [one.targets[0].target for one in made if _makes(one.value, owner.name.value)]
-        names = {dotted(one).rpartition(".")[2] for one in holders} - {""}
-    calls_of = [
-        one for tree in trees for one in descendants(tree, cst.Call) if dotted(one.func).rpartition(".")[2] in names
-    ]
-    dropping = {id(one) for document in documents for one in document.once(_first_taken)}
-    return bool(calls_of) and all(id(one) in dropping for one in calls_of)
-
-
-def _first_taken(tree: cst.Module) -> tuple[cst.BaseExpression, ...]:
-    """What is taken apart into two names in a function that never reads the second."""
-    return tuple(
-        one.value
-        for body in descendants(tree, cst.FunctionDef)
-        for one in descendants(body, cst.Assign)
-        if _drops_second(one, body)
-    )
-
-
-def _makes(node: cst.CSTNode, name: str) -> bool:
-    """Whether an expression calls a class of this name."""
-    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] == name
-
-
-def _drops_second(assign: cst.Assign, function: cst.FunctionDef) -> bool:
-    """Whether the second of two names that a statement binds is never read in its function."""
-    target = assign.targets[0].target
-    second = target.elements[1].value if isinstance(target, cst.Tuple) and len(target.elements) == 2 else None
-    if not isinstance(second, cst.Name):
-        return False
-    bound = {id(name) for one in descendants(function, cst.AssignTarget) for name in descendants(one, cst.Name)}
-    attributes = {id(one.attr) for one in descendants(function, cst.Attribute)}
-    named = (one for one in descendants(function.body, cst.Name) if one.value == second.value)
-    return all(id(one) in bound | attributes for one in named)
 
 
 def _through(found: Attention, name: cst.Name, bound_by: cst.CSTNode) -> Attention:

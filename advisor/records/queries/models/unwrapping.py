@@ -111,7 +111,7 @@ def _ends_in_eval(value: cst.BaseExpression) -> bool:
 def _is_called_elsewhere(facts: Facts, wrapping: Operation, learning: list[Loop]) -> bool:
     """Whether the wrapper is seen to be called, and never where a training learns."""
     learning_calls = [one for loop in learning for _, one in facts.program.calls_in.get(loop, ()) if one.graphs]
-    if any(one.escaped for one in learning_calls):
+    if any(one.escaped and not one.nested for one in learning_calls):
         return False  # which may be one of several
     learned = set(map(id, learning_calls))
     calls = [context for one in facts.program for call in one.module_calls for context in call.contexts]

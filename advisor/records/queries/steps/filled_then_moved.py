@@ -73,6 +73,7 @@ class FilledThenMoved:
         basis: what shows that.
         same: whether the device would fill it with the same numbers.
         helper: the move in a function of the program that ``node`` hands it to, if that moves it.
+        evaluates: whether it stands in a branch for evaluation, so that no step of a training comes there.
     """
 
     node: cst.Call
@@ -86,6 +87,7 @@ class FilledThenMoved:
     apart: bool
     slight: bool
     helper: Transfer | None = None
+    evaluates: bool = False
 
 
 def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
@@ -206,10 +208,17 @@ def _found(
     typed = f"dtype={dtype}, {keywords}" if (dtype := _dtype(fills[0])) and "dtype=" not in keywords else keywords
     maker = "arange" if _counts_up(fills[0]) else "empty"
     remedy = f"make it with `torch.{maker}(..., {typed})`" if old else f"pass `{keywords}` to it"
-    same, apart = all(map(_fills_the_same, fills)), happens_apart(facts, *fills)
+    same, evaluates = all(map(_fills_the_same, fills)), _only_evaluates(fills[0])
+    apart = evaluates or happens_apart(facts, *fills)
     loops = {context.loop for context in fills[0].contexts}
-    slight = apart and (None in loops or len(fills[0].node.args) < _LARGE)
-    return FilledThenMoved(node, fills[0].node, fills[0], device, remedy, often, basis, same, apart, slight)
+    slight = apart and ((None in loops and not evaluates) or len(fills[0].node.args) < _LARGE)
+    call, filling = fills[0].node, fills[0]
+    return FilledThenMoved(node, call, filling, device, remedy, often, basis, same, apart, slight, evaluates=evaluates)
+
+
+def _only_evaluates(factory: Operation) -> bool:
+    """Whether it stands in a branch for evaluation: the other one of ``if self.training:``."""
+    return all(any(one.evaluates for one in context.conditions) for context in factory.contexts)
 
 
 def _helps(facts: Facts, factory: Operation) -> bool:

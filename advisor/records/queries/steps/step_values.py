@@ -24,6 +24,7 @@ _SAME_VALUES = frozenset({"detach", "cpu", "float", "clone"})
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 _PARAMETERS = re.compile(r"(^|_)(params|parameters|param_groups)$")
 _FINITE = frozenset({"isfinite", "isnan", "isinf"})
+_ANSWERS = frozenset({"all", "any", "item", "cpu"})
 
 
 def read_by(loop: Loop, operation: Operation) -> tuple[str, int]:
@@ -180,10 +181,19 @@ def used_now_and_then(loop: Loop, operation: Operation) -> bool:
     return bool(uses) and all(id(one) in counted for one in uses)
 
 
+def _is_answer(node: cst.CSTNode) -> bool:
+    """Whether what is read is the answer to whether values are finite: ``torch.isfinite(loss).all().item()``."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _ANSWERS:
+        node = node.func.value
+    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] in _FINITE
+
+
 def is_checked(loop: Loop, operation: Operation) -> bool:
     """Whether what an operation reads decides whether a value is finite."""
     if not loop.holds(operation.document, operation.node):
         return False
+    if _is_answer(operation.node):
+        return True
     holder = _holder(operation)
     for call in descendants(loop.node, cst.Call):
         if dotted(call.func).rpartition(".")[2] in _FINITE:
