@@ -61,7 +61,7 @@ class Source:
     """What has to be known of a file to group it with others.
 
     Attributes:
-        size: bytes of Python in it.
+        size: bytes of Python in it, in thousands: what is understood together must not depend on a letter.
         relevant: it mentions accelerators, and no program wrote it.
         imports: what it imports: of each statement as many dots as stand before the module, the module, and the names
             that are imported from it, with spaces between them; and what may be, or begin, the name of a module where
@@ -81,7 +81,7 @@ class Source:
             return cls(0, False, ())
         code = python_bytes(filename, raw)
         imports = tuple(dict.fromkeys((*_imports(code), *_texts_of_names(code))))
-        return cls(len(code), mentions_accelerators(raw), imports, added_folders(filename, code))
+        return cls(max(1000, round(len(code), -3)), mentions_accelerators(raw), imports, added_folders(filename, code))
 
 
 def imports_of(files: Mapping[str, Source], root: str) -> dict[str, list[str]]:

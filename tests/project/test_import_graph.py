@@ -78,7 +78,7 @@ class TestPrograms:
         assert len(grouped(files | {"train.py": b"load(default='small')"})) == 3
 
     def test_a_large_program_is_taken_in_pieces(self) -> None:
-        files = {f"m{number}.py": b"import m%d\n" % ((number + 1) % 12) + b"#" * 1_000_000 for number in range(12)}
+        files = {f"m{number}.py": b"import m%d\n" % ((number + 1) % 12) + b"#" * 1_200_000 for number in range(12)}
         assert [len(one) for one in grouped(files)] == [2] * 6
 
     def test_the_scripts_of_a_large_library_stand_alone_and_call_it(self) -> None:
@@ -90,16 +90,25 @@ class TestPrograms:
         assert grouped(scripts | small) == [[*scripts, "library.py", "inner.py"]]
 
     def test_scripts_of_a_large_library_stand_with_the_modules_beside_them(self) -> None:
-        large = {"library.py": b"#" * 1_000_001} | {f"test{number}.py": b"import library\n" for number in range(9)}
+        large = {"library.py": b"#" * 1_001_000} | {f"test{number}.py": b"import library\n" for number in range(9)}
         beside = {"args.py": b"", "data.py": b"", "train.py": b"import args, data, library\n"}
         assert grouped(beside | large)[0] == list(beside)
-        heavy = beside | {"data.py": b"#" * 1_000_001}
+        heavy = beside | {"data.py": b"#" * 1_001_000}
         assert grouped(heavy | large)[:3] == [["args.py", "train.py"], ["data.py", "train.py"], ["train.py"]]
 
     def test_only_so_many_scripts_are_read_with_a_large_library(self) -> None:
         scripts = {f"train{number}.py": b"import library\n" + b"#" * 200_000 for number in range(12)}
         *alone, library = grouped(scripts | {"library.py": b"#" * 1_000_000})
-        assert (alone, library) == ([[name] for name in scripts], ["library.py", *list(scripts)[:9]])
+        assert (alone, library) == ([[name] for name in scripts], ["library.py", *list(scripts)[:10]])
+
+    @pytest.mark.parametrize(("more", "same"), [(0, True), (400, True), (2_000, False)])
+    def test_which_scripts_are_read_with_a_large_library_depends_on_no_letter(self, more: int, same: bool) -> None:
+        scripts = {f"train{number}.py": b"import library\n" + b"#" * 199_900 for number in range(12)}
+        files = scripts | {"library.py": b"#" * 1_200_400}
+        before = grouped(files)[-1]
+        assert before == ["library.py", *list(scripts)[:9]]
+        longer = files | {"train4.py": scripts["train4.py"] + b"#" * more}
+        assert (grouped(longer)[-1] == before) is same
 
     def test_files_without_a_word_of_ours_belong_to_what_they_call(self) -> None:
         files = {"main.py": b"import a, b  # quiet", "a.py": b"", "b.py": b"", "other.py": b"import main  # quiet"}
