@@ -57,9 +57,12 @@ def lint(folder: Path, *options: str) -> list[Found]:
 
 
 def copied(project: Path, folder: Path) -> Path:
-    """A copy of a project, without its history."""
+    """A copy of a project, without its history, but with the mark of a repository where it has one: what is one
+    project there would be several ones here."""
     copy = folder / project.name
     shutil.copytree(project, copy, ignore=shutil.ignore_patterns(".git"), ignore_dangling_symlinks=True)
+    if (project / ".git").exists():
+        (copy / ".git").mkdir()
     return copy
 
 
