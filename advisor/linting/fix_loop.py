@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from accel_advisor.editing.fixer import EditConflictError, edited_python, edits_by_file, plan
+from accel_advisor.editing.unused_imports import imports_left_over
 from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.linting.checker import Checker
 from accel_advisor.linting.report import Report
@@ -126,9 +128,20 @@ def _changed(outcome: FixOutcome, findings: Iterable[Finding]) -> dict[str, tupl
         except OSError as unread:
             raise DocumentError(f"changes {filename}, which cannot be read: {unread.strerror or unread}") from unread
         document = Document.from_bytes(filename, old)
-        new, _ = edited_python(document, edits)
+        more = imports_left_over(document, edits, partial(_other_texts, outcome, filename))
+        new, _ = edited_python(document, [*edits, *more])
         changed[filename] = (document, old, new)
     return changed
+
+
+def _other_texts(outcome: FixOutcome, filename: str) -> Iterator[str]:
+    """The texts of the other files of the programs that a file belongs to, as far as they can be read."""
+    own = os.path.realpath(filename)
+    for program in outcome.report.programs:
+        others = [name for name in program.filenames if os.path.realpath(name) != own]
+        for name in others if len(others) < len(program.filenames) else ():
+            with suppress(OSError):
+                yield _bytes(outcome, outcome.report.asked.get(os.path.realpath(name), name)).decode(errors="replace")
 
 
 def _again(outcome: FixOutcome, checker: Checker, changed: Collection[str]) -> Report:

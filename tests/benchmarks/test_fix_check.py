@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.fix_check.project import KINDS, check, copied, lint
+from benchmarks.fix_check.rows import names_lost, stray_lines
 
 OPERATION = """
 import torch
@@ -62,3 +63,13 @@ def test_a_copy_is_read_as_its_project_is(project: Path, tmp_path: Path) -> None
 def test_all_fixes_of_a_project_are_as_they_must_be(kind: str, project: Path, tmp_path: Path) -> None:
     outcome = check(project, tmp_path / "scratch", kind, lint(project))
     assert (outcome.fixes, outcome.files, outcome.wrong, outcome.new) == (2, 1, [], [])
+
+
+def test_an_import_without_a_use_goes_unnamed_and_another_line_does_not() -> None:
+    before = b"import gc\nimport os\n\n\ndef f():\n    gc.collect()\n    return os.getpid()\n"
+    after = before.replace(b"import gc\n", b"").replace(b"    gc.collect()\n", b"")
+    assert stray_lines(before, after, {6}) == []
+    assert names_lost(before, after) == set()
+    wrong = after.replace(b"import os\n", b"")
+    assert names_lost(before, wrong) == {"os"}
+    assert stray_lines(before, before.replace(b"def f", b"def g"), {9}) == [5]

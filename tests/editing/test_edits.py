@@ -196,6 +196,12 @@ def test_a_string_is_quoted_as_the_file_quotes(head: str, given: str) -> None:
         ("    a()\n    b()\n\n    c()\n", "    a()\n\n    c()\n"),
         ("    a()\n\n    b()\n    c()\n", "    a()\n\n    c()\n"),
         ("    a()\n\n    b()\n", "    a()\n\n"),
+        ("    b()\n\n    c()\n", "    c()\n"),
+        ("    b()\n    c()\n", "    c()\n"),
+        ("    a()\n\n    # what b does\n    # and why\n    b()\n\n    c()\n", "    a()\n\n    c()\n"),
+        ("    a()\n    # what b does\n    b()\n", "    a()\n"),
+        ("    # what b and c do\n    b()\n    c()\n", "    # what b and c do\n    c()\n"),
+        ("    a()\n        # elsewhere\n    b()\n", "    a()\n        # elsewhere\n"),
     ],
 )
 def test_a_statement_goes_with_one_of_the_empty_lines_around_it(before: str, after: str) -> None:
