@@ -11,7 +11,7 @@ from pathlib import Path
 
 from accel_advisor.editing.fixer import EditConflictError, edited_python, edits_by_file, plan
 from accel_advisor.editing.unused_imports import imports_left_over
-from accel_advisor.finding import Applicability, Finding, Severity
+from accel_advisor.finding import Applicability, Edit, Finding, Severity
 from accel_advisor.linting.checker import Checker
 from accel_advisor.linting.report import Report
 from accel_advisor.selection import INTERNAL_ERROR
@@ -72,7 +72,7 @@ def fix(
         chosen, _ = plan(wanted, allow)
         if not chosen:
             break
-        made, failed = _make(outcome, chosen)
+        made, failed = _make(outcome, _without_crowds(outcome, chosen))
         for finding, sentence in failed:
             broken.add(_identity(finding))
             errors.append(_failure(finding, sentence))
@@ -84,6 +84,39 @@ def fix(
         errors += [_failure(one, f"is not done after {MOST_PASSES} passes") for one in left]
     outcome.report.findings = sorted([*outcome.report.findings, *errors], key=lambda one: one.sort_key)
     return outcome
+
+
+def _without_crowds(outcome: FixOutcome, chosen: Sequence[Finding]) -> list[Finding]:
+    """Fixes without those that insert at a place where another one does, and where both do not fit the line: these find
+    it broken in the next pass, and are laid out anew."""
+    documents: dict[str, Document] = {}
+    there: dict[tuple[str, int], list[Edit]] = {}
+    kept: list[Finding] = []
+    for finding in chosen:
+        insertions = [one for one in finding.fix.edits if one.span.start == one.span.end] if finding.fix else []
+        places = {(one.filename, one.span.start.offset) for one in insertions}
+        beside = {place: [one for one in there.get(place, ()) if one not in insertions] for place in places}
+        mine = {
+            place: [one for one in insertions if (one.filename, one.span.start.offset) == place] for place in places
+        }
+        if any(beside[one] and _are_too_long(outcome, documents, [*beside[one], *mine[one]]) for one in places):
+            continue
+        kept.append(finding)
+        for place in places:
+            there.setdefault(place, []).extend(mine[place])
+    return kept
+
+
+def _are_too_long(outcome: FixOutcome, documents: dict[str, Document], insertions: Sequence[Edit]) -> bool:
+    """Whether insertions at one place break its line, or would make it longer than the lines of its file are."""
+    added = [one.content for one in dict.fromkeys(insertions)]
+    if any("\n" in one or "\r" in one for one in added):
+        return True
+    first = insertions[0]
+    if first.filename not in documents:
+        documents[first.filename] = Document.from_bytes(first.filename, _bytes(outcome, first.filename))
+    document = documents[first.filename]
+    return len(document.line(first.span.start.row)) + sum(map(len, added)) > document.width
 
 
 def _make(outcome: FixOutcome, chosen: Sequence[Finding]) -> tuple[list[Finding], list[tuple[Finding, str]]]:

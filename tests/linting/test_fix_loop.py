@@ -11,6 +11,7 @@ from accel_advisor.finding import Applicability
 from accel_advisor.linting.fix_loop import fix
 
 from ..conftest import Install
+from ..rules.programs import PHOTOS
 from .training_project import linted
 
 CROSS = """
@@ -78,3 +79,34 @@ def test_an_import_stays_that_another_file_takes(project: Path) -> None:
     report = linted("train.py", "other.py")
     outcome = fix(report, {Applicability.UNSAFE}, lambda report: [o for o in report.findings if o.code == "ACC214"])
     assert [raw.startswith(b"import gc\n") for raw in outcome.after.values()] == [True]
+
+
+TRAINS = """
+model = nn.Linear(8, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(9):
+    for x, y in loader:
+        optimizer.zero_grad()
+        model(x.cuda(non_blocking=True)).sum().backward()
+        optimizer.step()
+print('aaaaaaaaaaaaaaa',
+      'b')
+"""
+INDENT = "\n                    "
+
+
+@pytest.mark.parametrize(
+    ("drops", "wanted"),
+    [
+        ("False", ", pin_memory=True, persistent_workers=True)"),
+        ("len(photos) > 1000", f", pin_memory=True,{INDENT}persistent_workers=True)"),
+        ("len(photos) % 16 > len(photos) // 1000", f",{INDENT}pin_memory=True, persistent_workers=True)"),
+    ],
+)
+def test_keywords_of_two_fixes_share_a_line_where_they_fit(drops: str, wanted: str, project: Path) -> None:
+    call = f"loader = DataLoader(photos, batch_size=16, num_workers=4, drop_last={drops}"
+    (project / "train.py").write_text(f"{PHOTOS}# {'-' * 117}\n{call})\n{TRAINS}")
+    outcome = fix(linted("train.py"), set(Applicability))
+    (after,) = outcome.after.values()
+    assert f"{call}{wanted}\n" in after.decode()
+    assert [one.code for one in outcome.fixed] == ["ACC101", "ACC106"]
