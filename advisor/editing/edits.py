@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import libcst as cst
 
@@ -46,7 +47,7 @@ def add_keyword(
     ``**kw``: the keyword might be among them already, and Python raises TypeError for one that is given twice.
 
     Args:
-        less: how many characters other edits take from the line.
+        less: how many characters right behind the call another edit takes out.
     """
     if any(arg.star for arg in call.args):
         return None
@@ -54,10 +55,10 @@ def add_keyword(
     if not call.args:
         # the parenthesis is replaced with it, so that two of these clash and are made one after the other
         end = document.span(call).end.offset
-        broken = line_break(document, call, len(keyword) - less)
+        broken = line_break(document, call, len(keyword), less)
         return document.edit(end - 1, end, f"{keyword})"), *(broken.edits if broken else ())
     last = call.args[-1]
-    broken = line_break(document, call, len(keyword) + 2 - less)
+    broken = line_break(document, call, len(keyword) + 2, less)
     if broken is not None:
         end = document.span(last).end.offset
         return document.edit(end, end, f"{broken.separator}{keyword}"), *broken.edits
@@ -117,8 +118,15 @@ def _append(document: Document, around: cst.CSTNode, items: Sequence[cst.CSTNode
             return document.edit(comma.end(), comma.end(), f" {content},")
         return document.edit(stop, stop, f"{newline}{indent}{content},")
     broken = own_line or _is_too_long(document, document.span(around).start.offset, end, f", {content}")
-    separator = f",{newline}{indentation_at(document, end)}" if broken else ", "
+    separator = f",{newline}{indentation_at(document, end)}" if broken else _comma(document, items)
     return document.edit(end, end, separator + content)
+
+
+def _comma(document: Document, items: Sequence[cst.CSTNode]) -> str:
+    """What stands between items on one line: a comma, without a space where none of them has one behind it."""
+    spans = [document.span(one) for one in items]
+    between = {document.text[one.end.offset : following.start.offset] for one, following in pairwise(spans)}
+    return "," if between == {","} else ", "
 
 
 def _is_too_long(document: Document, start: int, end: int, content: str) -> bool:

@@ -53,6 +53,12 @@ def test_one_line() -> None:
     assert with_keywords("f(a, b=2)\n", ("x", "1"), ("y", "2")) == "f(a, b=2, x=1, y=2)\n"
 
 
+def test_commas_have_no_space_where_none_of_the_call_has() -> None:
+    assert with_keywords("f(a,b,c=2)\n", ("x", "1")) == "f(a,b,c=2,x=1)\n"
+    assert with_keywords("f(a,b, c=2)\n", ("x", "1")) == "f(a,b, c=2, x=1)\n"
+    assert with_keywords("f(a)\n", ("x", "1")) == "f(a, x=1)\n"
+
+
 def test_trailing_comma_on_the_line() -> None:
     assert with_keywords("f(a, b=2,)\n", ("x", "1")) == "f(a, b=2, x=1,)\n"
 
