@@ -34,6 +34,8 @@ _SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabl
 _SWITCHES = any_calls("eval", "train")
 _BACKWARD, _GRAD = AnyCall("backward"), Call("torch.autograd.grad")
 _FREEZES = (AnySets("requires_grad"), AnyCall("requires_grad_"))
+_SAME = frozenset({"eval", "train", "to", "cuda", "cpu", "float", "half"})
+"""Methods of a module that return the module."""
 _GRADIENTS = (
     *_FREEZES,
     *calls("torch.autograd.grad", "torch.autograd.backward"),
@@ -272,6 +274,8 @@ def _frozen_part(operation: Operation) -> str | None:
     """The part of a model that is frozen, as code, or whatever a condition chooses; None where it may be all of one."""
     node = operation.node.func if isinstance(operation.node, cst.Call) else operation.node
     frozen = node.value if isinstance(node, cst.Attribute) else node
+    while isinstance(frozen, cst.Call) and isinstance(frozen.func, cst.Attribute) and frozen.func.attr.value in _SAME:
+        frozen = frozen.func.value
     inner = operation.contexts[0].inner
     loop = inner.node if inner is not None else None
     if isinstance(loop, cst.For) and isinstance(frozen, cst.Name) and frozen.value in names_read_in(loop.target):

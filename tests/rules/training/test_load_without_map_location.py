@@ -244,3 +244,39 @@ def test_minor_in_a_notebook(name: str, minor: bool, tmp_path: Path) -> None:
     document = Document.read(tmp_path / name)
     facts = analyze([document], tmp_path).facts[str(tmp_path / name)]
     assert [one.minor for one in registry()["ACC426"].check(facts)] == [minor]
+
+
+FACES = """
+import torch
+from torch import nn
+import conf
+
+model = nn.Linear(8, 2).cuda()
+def resume(path):
+    model.load_state_dict(torch.load(conf.folder(path)))  # -> info unsafe
+def load_faces(path):
+    faces = torch.load(conf.faces(path))
+    return faces
+resume("a")
+print(model(torch.zeros(1, 8).cuda()) - load_faces("b"))
+"""
+
+
+def test_another_file_of_which_nothing_is_known_is_not_taken_for_the_checkpoint(tmp_path: Path) -> None:
+    check_one("ACC426", FACES, tmp_path)
+    after = fixed("ACC426", FACES, tmp_path)
+    assert "torch.load(conf.folder(path), map_location=" in after
+    assert "torch.load(conf.faces(path))" in after
+
+
+def test_what_a_function_hands_back_is_known_where_it_alone_loads(tmp_path: Path) -> None:
+    source = (
+        FACES[: FACES.index("def resume")]
+        + """
+def load(path):
+    states = torch.load(conf.folder(path))  # -> info unsafe
+    return states
+model.load_state_dict(load("a"))
+"""
+    )
+    check_one("ACC426", source, tmp_path)
