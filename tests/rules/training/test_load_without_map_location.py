@@ -252,31 +252,32 @@ from torch import nn
 import conf
 
 model = nn.Linear(8, 2).cuda()
-def resume(path):
-    model.load_state_dict(torch.load(conf.folder(path)))  # -> info unsafe
-def load_faces(path):
-    faces = torch.load(conf.faces(path))
+def resume(conf):
+    model.load_state_dict(torch.load(conf.path / "model"))  # -> info unsafe
+def load_faces(conf):
+    faces = torch.load(conf.path / "faces")
     return faces
-resume("a")
-print(model(torch.zeros(1, 8).cuda()) - load_faces("b"))
+resume(conf)
+print(model(torch.zeros(1, 8).cuda()) - load_faces(conf))
 """
 
 
 def test_another_file_of_which_nothing_is_known_is_not_taken_for_the_checkpoint(tmp_path: Path) -> None:
-    check_one("ACC426", FACES, tmp_path)
+    (found,) = check_one("ACC426", FACES, tmp_path)
+    assert found.related == ()
     after = fixed("ACC426", FACES, tmp_path)
-    assert "torch.load(conf.folder(path), map_location=" in after
-    assert "torch.load(conf.faces(path))" in after
+    assert 'torch.load(conf.path / "model", map_location=' in after
+    assert 'torch.load(conf.path / "faces")' in after
 
 
 def test_what_a_function_hands_back_is_known_where_it_alone_loads(tmp_path: Path) -> None:
     source = (
         FACES[: FACES.index("def resume")]
         + """
-def load(path):
-    states = torch.load(conf.folder(path))  # -> info unsafe
+def load(conf):
+    states = torch.load(conf.path / "states")  # -> info unsafe
     return states
-model.load_state_dict(load("a"))
+model.load_state_dict(load(conf))
 """
     )
     check_one("ACC426", source, tmp_path)
