@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 from accel_advisor.editing.argument_fixes import drop_argument, pass_argument
+from accel_advisor.editing.comment_columns import columns_kept
 from accel_advisor.editing.edits import (
     add_keyword,
     decorate,
@@ -133,7 +134,8 @@ class Rule(ABC):
                 minor |= barred
         if fix is not None:
             others = partial(_other_texts, facts)
-            fix = replace(fix, edits=(*fix.edits, *imports_left_over(document, fix.edits, others)))
+            more = *imports_left_over(document, fix.edits, others), *columns_kept(document, fix.edits)
+            fix = replace(fix, edits=(*fix.edits, *more))
         return Finding(
             code=self.code,
             name=self.name,
