@@ -8,10 +8,12 @@ import pkgutil
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 from accel_advisor.editing.argument_fixes import drop_argument, pass_argument
+from accel_advisor.editing.comment_columns import columns_kept
 from accel_advisor.editing.edits import (
     add_keyword,
     decorate,
@@ -19,9 +21,11 @@ from accel_advisor.editing.edits import (
     insert_after,
     insert_statement,
     make_on_device,
+    remove_call,
     remove_statement,
     replace_node,
 )
+from accel_advisor.editing.unused_imports import imports_left_over
 from accel_advisor.editing.wrapping import newline_of
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Related, Severity, StepWait
 from accel_advisor.plugins import entry_points
@@ -56,6 +60,7 @@ __all__ = [
     "newline_of",
     "pass_argument",
     "registry",
+    "remove_call",
     "remove_statement",
     "replace_node",
 ]
@@ -127,6 +132,10 @@ class Rule(ABC):
                 message = f"{message} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"
                 fix = fix.at_most(Applicability.UNSAFE) if fix is not None and not barred else None
                 minor |= barred
+        if fix is not None:
+            others = partial(_other_texts, facts)
+            more = *imports_left_over(document, fix.edits, others), *columns_kept(document, fix.edits)
+            fix = replace(fix, edits=(*fix.edits, *more))
         return Finding(
             code=self.code,
             name=self.name,
@@ -143,6 +152,11 @@ class Rule(ABC):
             group=group,
             wait=wait,
         )
+
+
+def _other_texts(facts: Facts) -> Iterator[str]:
+    """The texts of the other files of a document's program."""
+    return (one.document.text for one in facts.program if one.document is not facts.document)
 
 
 def _on_one_line(message: str) -> str:

@@ -45,7 +45,7 @@ from accel_advisor.project.discovery import mentions_accelerators
 from accel_advisor.project.import_graph import Source, programs
 from accel_advisor.selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, Selection, selectors
 from accel_advisor.source.document import Document
-from benchmarks.fix_check.rows import named_rows, stray_lines
+from benchmarks.fix_check.rows import named_rows, names_lost, stray_lines
 from benchmarks.recording import processor, today
 
 LONG = 16_384
@@ -138,6 +138,8 @@ def wrong_fixes(
             yield f"{name}: has another encoding"
         if newlines(before[name]) != newlines(raw):
             yield f"{name}: has other newlines"
+        if parses(before[name]) and parses(raw):
+            yield from (f"{name}: uses {one}, which it imports no more" for one in names_lost(before[name], raw))
         for row in stray_lines(before[name], raw, rows.get(Path(name), set())):
             yield f"{name}:{row}: changed, and no finding names this line"
 

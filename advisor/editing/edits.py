@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import libcst as cst
 
 from accel_advisor.editing.wrapping import line_break, newline_of
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
-from accel_advisor.syntax.line_breaks import NEWLINE
+from accel_advisor.syntax.line_breaks import BLANK, NEWLINE
+from accel_advisor.syntax.walking import descendants
 
 _STRING = re.compile(r"\"([\w.:]*)\"")
-_BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
 _COMMA = re.compile(r"(?:[ \t\r\n\f\\]|\#[^\r\n]*+)*+,")
 """The comma behind an argument or entry, and what stands in front of it."""
 
@@ -46,7 +47,7 @@ def add_keyword(
     ``**kw``: the keyword might be among them already, and Python raises TypeError for one that is given twice.
 
     Args:
-        less: how many characters other edits take from the line.
+        less: how many characters right behind the call another edit takes out.
     """
     if any(arg.star for arg in call.args):
         return None
@@ -54,10 +55,10 @@ def add_keyword(
     if not call.args:
         # the parenthesis is replaced with it, so that two of these clash and are made one after the other
         end = document.span(call).end.offset
-        broken = line_break(document, call, len(keyword) - less)
+        broken = line_break(document, call, len(keyword), less)
         return document.edit(end - 1, end, f"{keyword})"), *(broken.edits if broken else ())
     last = call.args[-1]
-    broken = line_break(document, call, len(keyword) + 2 - less)
+    broken = line_break(document, call, len(keyword) + 2, less)
     if broken is not None:
         end = document.span(last).end.offset
         return document.edit(end, end, f"{broken.separator}{keyword}"), *broken.edits
@@ -117,8 +118,15 @@ def _append(document: Document, around: cst.CSTNode, items: Sequence[cst.CSTNode
             return document.edit(comma.end(), comma.end(), f" {content},")
         return document.edit(stop, stop, f"{newline}{indent}{content},")
     broken = own_line or _is_too_long(document, document.span(around).start.offset, end, f", {content}")
-    separator = f",{newline}{indentation_at(document, end)}" if broken else ", "
+    separator = f",{newline}{indentation_at(document, end)}" if broken else _comma(document, items)
     return document.edit(end, end, separator + content)
+
+
+def _comma(document: Document, items: Sequence[cst.CSTNode]) -> str:
+    """What stands between items on one line: a comma, without a space where none of them has one behind it."""
+    spans = [document.span(one) for one in items]
+    between = {document.text[one.end.offset : following.start.offset] for one, following in pairwise(spans)}
+    return "," if between == {","} else ", "
 
 
 def _is_too_long(document: Document, start: int, end: int, content: str) -> bool:
@@ -208,22 +216,43 @@ def insert_statement(document: Document, body: cst.BaseSuite, statement: str) ->
 
 
 def remove_statement(document: Document, statement: cst.CSTNode, body: cst.BaseSuite) -> Edit | None:
-    """The edit that takes a statement that is alone on its line out of ``body``, line and all; None where it stands
-    elsewhere, shares its line, or is all that the body has."""
+    """The edit that takes a statement that is alone on its line out of ``body``, line and all, with the comment right
+    above it where nothing follows that the comment could be about, too; None where it stands elsewhere, shares its
+    line, or is all that the body has."""
     lines = body.body if isinstance(body, cst.IndentedBlock) else ()
-    if len(lines) < 2 or not any(
-        isinstance(one, cst.SimpleStatementLine) and list(one.body) == [statement] for one in lines
-    ):
+    alone = [isinstance(one, cst.SimpleStatementLine) and list(one.body) == [statement] for one in lines]
+    if len(lines) < 2 or not any(alone):
         return None
     span = document.span(statement)
-    start, _ = _line_around(document, span.start.offset)
     _, end = _line_around(document, span.end.offset)
     rest = document.text[span.end.offset : end].strip()
     if rest and not rest.startswith("#"):
         return None
     newline = NEWLINE.match(document.text, end)
     end = newline.end() if newline else end
-    after = _BLANK.match(document.text, end)
-    if after is not None and not document.line(document.location(start).row - 1).strip():
-        end = after.end()  # of the empty lines above and below, one is enough
-    return document.edit(start, end, "")
+    after = BLANK.match(document.text, end)
+    row = span.start.row - (_comments_above(document, span.start.row) if after is not None or alone[-1] else 0)
+    if after is not None and (alone[0] or not document.line(row - 1).strip()):
+        end = after.end()  # of the empty lines above and below, one is enough; none below the head of a block
+    return document.edit(document.offset(row, 1), end, "")
+
+
+def remove_call(document: Document, call: cst.Call) -> Edit | None:
+    """The same for a statement that is one call, wherever it stands."""
+    for block in descendants(document.tree, cst.IndentedBlock):
+        for line in block.body if isinstance(block, cst.IndentedBlock) else ():
+            small = line.body if isinstance(line, cst.SimpleStatementLine) else ()
+            if len(small) == 1 and isinstance(small[0], cst.Expr) and small[0].value is call:
+                return remove_statement(document, small[0], block)
+    return None
+
+
+def _comments_above(document: Document, row: int) -> int:
+    """How many lines right above a line are comments that are indented as it is."""
+    count, indent = 0, indentation_at(document, document.offset(row, 1))
+    while count < row - 1:
+        line = document.line(row - count - 1)
+        if not line.lstrip().startswith("#") or line[: len(line) - len(line.lstrip())] != indent:
+            break
+        count += 1
+    return count

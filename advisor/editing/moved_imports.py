@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import libcst as cst
 
+from accel_advisor.editing.unused_imports import used_names
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.shapes import dotted
@@ -24,7 +25,7 @@ def moved_imports(document: Document, old: str, new: str, uses: Collection[cst.C
         if one.module is not None and not one.relative and dotted(one.module) == old
     ]
     known = {id(one) for one in uses}
-    others = {name for name, node in document.once(_used_names) if id(node) not in known} if statements else set()
+    others = {name for name, node in document.once(used_names) if id(node) not in known} if statements else set()
     found: dict[str, Edit] = {}
     for statement in statements:
         assert not isinstance(statement.names, cst.ImportStar)
@@ -39,12 +40,3 @@ def moved_imports(document: Document, old: str, new: str, uses: Collection[cst.C
 def _from_imports(module: cst.Module) -> list[cst.ImportFrom]:
     found = descendants(module, cst.ImportFrom)
     return [one for one in found if isinstance(one, cst.ImportFrom) and not isinstance(one.names, cst.ImportStar)]
-
-
-def _used_names(module: cst.Module) -> list[tuple[str, cst.CSTNode]]:
-    """Every name but those of imports, with its node: attributes and keywords, too, which at worst leave an import as
-    it is."""
-    inside = {id(name) for one in descendants(module, cst.ImportAlias) for name in descendants(one, cst.Name)}
-    return [
-        (one.value, one) for one in descendants(module, cst.Name) if isinstance(one, cst.Name) and id(one) not in inside
-    ]

@@ -38,21 +38,28 @@ def newline_of(document: Document) -> str:
     return found[0] if found else "\n"
 
 
-def line_break(document: Document, call: cst.Call, added: int) -> Break | None:
+def line_break(document: Document, call: cst.Call, added: int, gone: int = 0) -> Break | None:
     """How the line of a call is broken that so many more characters would make too long; None where they would not,
     where the call goes over several lines, or where no break is known.
 
     The edits are the same whatever is added, so that two additions to one call, or to two on one line, compose.
+
+    Args:
+        gone: how many characters right behind the call another edit takes out.
     """
     span = document.span(call)
     if span.start.row != span.end.row:
         return None
     start = document.offset(span.start.row, 1)
     text = document.line(span.start.row)
+    if gone and (behind := span.end.offset - start) + gone <= len(text):
+        text = text[:behind] + text[behind + gone :]
+    else:
+        added, gone = added - gone, 0
     name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
     if len(text) + added * max(1, text.count(f".{name}(")) <= document.width:
         return None
-    line = _Line(document, start, text, span.start.offset, span.end.offset)
+    line = _Line(document, start, text, span.start.offset, span.end.offset, gone)
     length = len(line.code) + added
     if length + added * line.like_it(name) <= document.width:
         return None
@@ -84,10 +91,11 @@ def line_break(document: Document, call: cst.Call, added: int) -> Break | None:
 
 
 class _Line:
-    """The line of a call; places are those of the document's text."""
+    """The line of a call, without ``gone`` characters behind it; places are those of the document's text."""
 
-    def __init__(self, document: Document, start: int, text: str, first: int, last: int) -> None:
+    def __init__(self, document: Document, start: int, text: str, first: int, last: int, gone: int) -> None:
         self.document, self.start, self.text, self.first, self.last = document, start, text, first, last
+        self.gone = gone
         behind, mark, _ = text[last - start :].partition("#")
         self.code = text[: last - start] + (behind.rstrip() if mark else behind)
         self.indent = text[: len(text) - len(text.lstrip())]
@@ -109,7 +117,8 @@ class _Line:
 
     def _place(self, row_bytes: int) -> int:
         """The place of a column of the statement, which CPython counts in bytes."""
-        return self.start + len(self.indent) + len(self.text.strip().encode()[:row_bytes].decode())
+        place = self.start + len(self.indent) + len(self.text.strip().encode()[:row_bytes].decode())
+        return place + self.gone if place > self.last else place
 
     def _span(self, node: ast.expr) -> tuple[int, int]:
         return self._place(node.col_offset), self._place(node.end_col_offset or 0)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from accel_advisor.editing.fixer import EditConflictError, edited_python, edits_by_file, plan
-from accel_advisor.finding import Applicability, Finding, Severity
+from accel_advisor.editing.unused_imports import imports_left_over
+from accel_advisor.finding import Applicability, Edit, Finding, Severity
 from accel_advisor.linting.checker import Checker
 from accel_advisor.linting.report import Report
 from accel_advisor.selection import INTERNAL_ERROR
@@ -70,7 +72,7 @@ def fix(
         chosen, _ = plan(wanted, allow)
         if not chosen:
             break
-        made, failed = _make(outcome, chosen)
+        made, failed = _make(outcome, _without_crowds(outcome, chosen))
         for finding, sentence in failed:
             broken.add(_identity(finding))
             errors.append(_failure(finding, sentence))
@@ -82,6 +84,39 @@ def fix(
         errors += [_failure(one, f"is not done after {MOST_PASSES} passes") for one in left]
     outcome.report.findings = sorted([*outcome.report.findings, *errors], key=lambda one: one.sort_key)
     return outcome
+
+
+def _without_crowds(outcome: FixOutcome, chosen: Sequence[Finding]) -> list[Finding]:
+    """Fixes without those that insert at a place where another one does, and where both do not fit the line: these find
+    it broken in the next pass, and are laid out anew."""
+    documents: dict[str, Document] = {}
+    there: dict[tuple[str, int], list[Edit]] = {}
+    kept: list[Finding] = []
+    for finding in chosen:
+        insertions = [one for one in finding.fix.edits if one.span.start == one.span.end] if finding.fix else []
+        places = {(one.filename, one.span.start.offset) for one in insertions}
+        beside = {place: [one for one in there.get(place, ()) if one not in insertions] for place in places}
+        mine = {
+            place: [one for one in insertions if (one.filename, one.span.start.offset) == place] for place in places
+        }
+        if any(beside[one] and _are_too_long(outcome, documents, [*beside[one], *mine[one]]) for one in places):
+            continue
+        kept.append(finding)
+        for place in places:
+            there.setdefault(place, []).extend(mine[place])
+    return kept
+
+
+def _are_too_long(outcome: FixOutcome, documents: dict[str, Document], insertions: Sequence[Edit]) -> bool:
+    """Whether insertions at one place break its line, or would make it longer than the lines of its file are."""
+    added = [one.content for one in dict.fromkeys(insertions)]
+    if any("\n" in one or "\r" in one for one in added):
+        return True
+    first = insertions[0]
+    if first.filename not in documents:
+        documents[first.filename] = Document.from_bytes(first.filename, _bytes(outcome, first.filename))
+    document = documents[first.filename]
+    return len(document.line(first.span.start.row)) + sum(map(len, added)) > document.width
 
 
 def _make(outcome: FixOutcome, chosen: Sequence[Finding]) -> tuple[list[Finding], list[tuple[Finding, str]]]:
@@ -126,9 +161,20 @@ def _changed(outcome: FixOutcome, findings: Iterable[Finding]) -> dict[str, tupl
         except OSError as unread:
             raise DocumentError(f"changes {filename}, which cannot be read: {unread.strerror or unread}") from unread
         document = Document.from_bytes(filename, old)
-        new, _ = edited_python(document, edits)
+        more = imports_left_over(document, edits, partial(_other_texts, outcome, filename))
+        new, _ = edited_python(document, [*edits, *more])
         changed[filename] = (document, old, new)
     return changed
+
+
+def _other_texts(outcome: FixOutcome, filename: str) -> Iterator[str]:
+    """The texts of the other files of the programs that a file belongs to, as far as they can be read."""
+    own = os.path.realpath(filename)
+    for program in outcome.report.programs:
+        others = [name for name in program.filenames if os.path.realpath(name) != own]
+        for name in others if len(others) < len(program.filenames) else ():
+            with suppress(OSError):
+                yield _bytes(outcome, outcome.report.asked.get(os.path.realpath(name), name)).decode(errors="replace")
 
 
 def _again(outcome: FixOutcome, checker: Checker, changed: Collection[str]) -> Report:

@@ -48,6 +48,10 @@ class Part:
 
 _TELLING = 50
 """Lines of a file from which on the longest shows how long they may be."""
+_UNBREAKABLE = re.compile(r"\s*(?:#.*\w|[bBfFrRuU]{0,2}['\"](?!['\"]{2}))|.*://")
+"""A line that is a comment in words, begins with a string, or holds an address."""
+_MOST = 120
+"""Characters that a line has at most, however long others are."""
 
 
 class Document:
@@ -286,10 +290,11 @@ class Document:
     @cached_property
     def width(self) -> int:
         """How long its lines may be, in characters: as long as its longest, from 79 to 120, and at least 100 where it
-        has too few lines to tell."""
+        has too few lines to tell. Formatters leave strings, comments and addresses alone: long ones tell nothing."""
         lines = self.text.splitlines()
         least = 79 if len(lines) >= _TELLING else 100
-        return max(least, min(120, max(map(len, lines), default=0)))
+        telling = [len(one) for one in lines if not _UNBREAKABLE.match(one)]
+        return max(least, min(_MOST, max(telling, default=0)))
 
     @cached_property
     def quote(self) -> str:

@@ -34,6 +34,17 @@ def imported_names(module: cst.Module) -> dict[str, str]:
     return {name: next(iter(full)) for name, full in found.items() if len(full) == 1 and name not in rebound}
 
 
+def name_at_top(module: cst.Module, full: str) -> str | None:
+    """What an import at the top of a module calls something by a name without dots; None where none brings it in."""
+    for line in module.body:
+        for node in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+            if isinstance(node, (cst.Import, cst.ImportFrom)):
+                for name, stands_for in _bound_by(node):
+                    if stands_for == full:
+                        return name
+    return None
+
+
 def full_name(names: dict[str, str], expression: cst.CSTNode) -> str:
     """What a dotted expression stands for where ``names`` are imported; empty for any other expression."""
     first, dot, rest = dotted(expression).partition(".")

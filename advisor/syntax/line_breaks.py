@@ -6,6 +6,8 @@ import re
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
 """What ends a line of Python, and of a notebook's cell."""
+BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
+"""An empty line."""
 
 
 def line_starts(text: str) -> list[int]:

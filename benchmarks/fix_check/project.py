@@ -15,7 +15,7 @@ from typing import Any
 
 from accel_advisor.selection import INTERNAL_ERROR
 
-from .rows import named_rows, stray_lines
+from .rows import named_rows, names_lost, stray_lines
 
 LINT = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache", "--exit-zero", "--output-format", "json"]
 KINDS = {"safe": ("--fix",), "unsafe": ("--fix", "--unsafe-fixes")}
@@ -57,9 +57,12 @@ def lint(folder: Path, *options: str) -> list[Found]:
 
 
 def copied(project: Path, folder: Path) -> Path:
-    """A copy of a project, without its history."""
+    """A copy of a project, without its history, but with the mark of a repository where it has one: what is one
+    project there would be several ones here."""
     copy = folder / project.name
     shutil.copytree(project, copy, ignore=shutil.ignore_patterns(".git"), ignore_dangling_symlinks=True)
+    if (project / ".git").exists():
+        (copy / ".git").mkdir()
     return copy
 
 
@@ -91,7 +94,7 @@ def check(project: Path, scratch: Path, kind: str, first: list[Found]) -> Outcom
     for one in (*left, *again):
         if _has_fix(one, kind) or one["code"] == INTERNAL_ERROR[0]:
             outcome.wrong.append(f"{one['filename']}:{one['location']['row']}: {one['code']} is left: {one['message']}")
-    added = Counter(map(_key, again)) - Counter(map(_key, first))
+    added = Counter(map(_key, again)) - Counter(key for one in first for key in _keys(one))
     outcome.new += [f"{name}: {code}, {count} more" for (name, code), count in sorted(added.items())]
     shutil.rmtree(copy)
     return outcome
@@ -103,6 +106,13 @@ def _has_fix(finding: Found, kind: str) -> bool:
 
 def _key(finding: Found) -> tuple[str, str]:
     return finding["filename"], finding["code"]
+
+
+def _keys(finding: Found) -> Iterator[tuple[str, str]]:
+    """That of a finding, and those of its related places: one of less consequence is a finding of its own once the
+    one that it stood with is mended."""
+    yield _key(finding)
+    yield from ((place["filename"], finding["code"]) for place in finding["related"])
 
 
 def _edits(copy: Path, findings: Iterable[Found]) -> Iterator[tuple[Path, int, int]]:
@@ -132,3 +142,6 @@ def _broken(before: bytes, after: bytes) -> Iterator[str]:
             compile(after, "after", "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
             yield f"does not compile any more: {error}"
+            return
+    for name in sorted(names_lost(before, after)):
+        yield f"uses {name}, which it imports no more"

@@ -46,7 +46,8 @@ class CudnnFlags(Rule):
         does, where a program fixes the size of its images, and a trial finds whether it pays.
 
     Fix safety
-        Unsafe: another choice of algorithms changes the last bits of results, and their speed.
+        Unsafe: another choice of algorithms changes the last bits of results, and their speed. There is no fix where
+        determinism is asked for on a condition: other runs are right to measure.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/randomness.html
@@ -86,7 +87,8 @@ class CudnnFlags(Rule):
             "them"
         )
         related = also_at(document, other.node, "asked for the same results here")
-        fix = self._fix(facts, benchmark, "False")
+        # where only some runs are to agree, the others are right to measure
+        fix = None if other.guarded else self._fix(facts, benchmark, "False")
         yield self.finding(facts, benchmark.node, message, fix=fix, related=[related])
 
     def _fix(self, facts: Facts, operation: Operation, value: str) -> Fix | None:

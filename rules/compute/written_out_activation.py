@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.written_out.activations import Activation, written_out_activations
+from accel_advisor.records.queries.written_out.activations import (
+    Activation,
+    name_of_functional,
+    written_out_activations,
+)
 from accel_advisor.records.queries.written_out.normalizations import LayerNorm, written_out_layer_norms
 from accel_advisor.rule import Rule, replace_node
 
@@ -46,7 +50,7 @@ class WrittenOutActivation(Rule):
 
         class Mish(nn.Module):
             def forward(self, x):
-                return torch.nn.functional.mish(x)
+                return F.mish(x)
 
         net = nn.Sequential(nn.Conv2d(3, 8, 3), Mish())
         print(net(torch.zeros(2, 3, 8, 8)).shape)
@@ -85,8 +89,10 @@ class WrittenOutActivation(Rule):
             )
         else:
             message = f"`{document.code(found.node)}` {_COST}; `{instead}` is one kernel that keeps its input alone"
-            if found.whole and facts.torch_name is not None:
-                text = instead.replace("torch", facts.torch_name, 1)
+            functional = name_of_functional(facts)
+            if found.whole and functional is not None:
+                also = found.also.replace('"', document.quote)
+                text = f"{functional}.{found.name}({document.code(found.tensor)}{also})"
                 edits = (replace_node(document, found.node, text),)
                 fix = Fix(f"Write `{text}`", edits, Applicability.UNSAFE)
         small = found.name == "hardsigmoid"  # the gate of whole channels, most often: one value each

@@ -93,6 +93,8 @@ class DataLoaderRebuiltPerEpoch(Rule):
             return None
         start = document.span(epochs.node).start.offset
         indent = indentation_at(document, start)
-        content = f"{code[:-1].rstrip(', ')}, persistent_workers=True){newline_of(document)}{indent}"
+        taken = document.text[removal.span.start.offset : document.span(statement).start.offset]
+        comments = "".join(f"{one.strip()}{newline_of(document)}{indent}" for one in taken.splitlines() if one.strip())
+        content = f"{comments}{code[:-1].rstrip(', ')}, persistent_workers=True){newline_of(document)}{indent}"
         insertion = document.edit(start, start, content)
         return Fix(f"Build `{loader.label}` once, before the loop", (insertion, removal), Applicability.UNSAFE)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
+from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Severity
 from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.rule import Rule, also_at, replace_node
+from accel_advisor.rule import Rule, also_at, remove_call, replace_node
 
 
 class WorkerInitConstantSeed(Rule):
@@ -55,7 +55,8 @@ class WorkerInitConstantSeed(Rule):
         `persistent_workers=True`, about loaders that do not train, and where anything else enters the seed.
 
     Fix safety
-        Unsafe: other random numbers are drawn. The seed still follows from `torch.manual_seed`.
+        Unsafe: other random numbers are drawn. All seeds of the function change together; a call that seeds torch goes,
+        which has such a seed in each worker. The seed still follows from `torch.manual_seed`.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -73,21 +74,32 @@ class WorkerInitConstantSeed(Rule):
                 continue
             if not any(loop.counts for loop in loader.around):
                 continue
-            for issue in loader.issues:
-                if issue.kind == "constant seed":
-                    yield self._report(facts, loader, issue)
-                    break
+            seeds = [one for one in loader.issues if one.kind == "constant seed"]
+            together = [one for one in seeds if (one.document, one.label) == (seeds[0].document, seeds[0].label)]
+            if together:
+                yield self._report(facts, loader, together)
 
-    def _report(self, facts: Facts, loader: LoaderCall, issue: WorkerIssue) -> Finding:
-        code = issue.document.code(issue.node)
+    def _report(self, facts: Facts, loader: LoaderCall, seeds: list[WorkerIssue]) -> Finding:
+        first = next((one for one in seeds if not _seeds_torch(one)), seeds[0])
+        code = first.document.code(first.node)
         remedy = f"{facts.torch_name or 'torch'}.initial_seed() % 2**32"
         message = (
             f"`{code}` seeds the workers of `{loader.label}` with the same number in every epoch, so the same random "
             f"numbers are drawn again; use `{remedy}`"
         )
         fix = None
-        if issue.document is facts.document and isinstance(issue.node, cst.Call) and facts.torch_name:
-            edit = replace_node(facts.document, issue.node.args[0].value, remedy)
-            fix = Fix(f"Seed with `{remedy}`", (edit,), Applicability.UNSAFE)
-        related = [also_at(issue.document, issue.node, "the seed")]
+        if first.document is facts.document and facts.torch_name:
+            edits = tuple(self._edit(one, remedy) for one in seeds)
+            fix = Fix(f"Seed with `{remedy}`", edits, Applicability.UNSAFE)
+        related = [also_at(one.document, one.node, "the seed") for one in seeds]
         return self.finding(facts, loader.node, message, fix=fix, related=related)
+
+    def _edit(self, seed: WorkerIssue, remedy: str) -> Edit:
+        """The edit that gives a generator another seed; torch's own has it already."""
+        assert isinstance(seed.node, cst.Call)
+        removed = remove_call(seed.document, seed.node) if _seeds_torch(seed) else None
+        return removed or replace_node(seed.document, seed.node.args[0].value, remedy)
+
+
+def _seeds_torch(seed: WorkerIssue) -> bool:
+    return isinstance(seed.node, cst.Call) and seed.document.code(seed.node.func).endswith("manual_seed")

@@ -53,6 +53,12 @@ def test_one_line() -> None:
     assert with_keywords("f(a, b=2)\n", ("x", "1"), ("y", "2")) == "f(a, b=2, x=1, y=2)\n"
 
 
+def test_commas_have_no_space_where_none_of_the_call_has() -> None:
+    assert with_keywords("f(a,b,c=2)\n", ("x", "1")) == "f(a,b,c=2,x=1)\n"
+    assert with_keywords("f(a,b, c=2)\n", ("x", "1")) == "f(a,b, c=2, x=1)\n"
+    assert with_keywords("f(a)\n", ("x", "1")) == "f(a, x=1)\n"
+
+
 def test_trailing_comma_on_the_line() -> None:
     assert with_keywords("f(a, b=2,)\n", ("x", "1")) == "f(a, b=2, x=1,)\n"
 
@@ -196,6 +202,12 @@ def test_a_string_is_quoted_as_the_file_quotes(head: str, given: str) -> None:
         ("    a()\n    b()\n\n    c()\n", "    a()\n\n    c()\n"),
         ("    a()\n\n    b()\n    c()\n", "    a()\n\n    c()\n"),
         ("    a()\n\n    b()\n", "    a()\n\n"),
+        ("    b()\n\n    c()\n", "    c()\n"),
+        ("    b()\n    c()\n", "    c()\n"),
+        ("    a()\n\n    # what b does\n    # and why\n    b()\n\n    c()\n", "    a()\n\n    c()\n"),
+        ("    a()\n    # what b does\n    b()\n", "    a()\n"),
+        ("    # what b and c do\n    b()\n    c()\n", "    # what b and c do\n    c()\n"),
+        ("    a()\n        # elsewhere\n    b()\n", "    a()\n        # elsewhere\n"),
     ],
 )
 def test_a_statement_goes_with_one_of_the_empty_lines_around_it(before: str, after: str) -> None:

@@ -126,6 +126,22 @@ def test_what_a_fix_takes_from_the_line_makes_room() -> None:
     assert apply_edits(source, edits).endswith("(batch_size, channels, height, device=images_of_this.device)\n")
 
 
+def test_what_a_fix_takes_from_behind_the_call_hinders_no_break() -> None:
+    line = "        torch.zeros(batch_size, number_of_channels_of).to(images_of_this.device_of_it),\n"
+    source = f"{PLAIN}mask = torch.cat(\n    (\n{line}        mask,\n    ),\n    dim=1,\n)\n"
+    document = Document("train.py", source)
+    calls = {document.code(one): one for one in descendants(document.tree, cst.Call)}
+    made = calls["torch.zeros(batch_size, number_of_channels_of)"]
+    move = calls[line.strip().rstrip(",")]
+    edits = make_on_device(document, made, move, "images_of_this.device_of_it")
+    assert edits is not None
+    broken = (
+        "        torch.zeros(\n            batch_size,\n            number_of_channels_of,\n"
+        "            device=images_of_this.device_of_it,\n        ),\n"
+    )
+    assert apply_edits(source, edits) == source.replace(line, broken)
+
+
 @pytest.mark.parametrize(
     ("shape", "after"),
     [

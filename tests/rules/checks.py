@@ -1,6 +1,7 @@
 """What the tests of rules are made of: a program, and what must be found in it.
 
 check: every rule's findings are those that the program's lines name (``# -> ACC101 warning safe``).
+check_named: the findings of the rules that the program's lines name are those, whatever other rules say.
 check_one: one rule's findings are those that the program's lines mark (``# -> warning unsafe``).
 check_pair: one condition keeps a rule silent about a program, and without it the rule reports something.
 check_since: a rule is silent where torch is pinned before a version, and names it where older ones are allowed.
@@ -61,12 +62,30 @@ def check(source: str, folder: Path, others: dict[str, str] | None = None) -> li
     Marks are divided by commas; each may end with the class of the fix, or ``none``.
     """
     document, found = findings_in(source, folder, others)
-    wanted = []
-    for row, line in enumerate(document.text.splitlines(), 1):
-        marks = _NAMED.search(line)
-        wanted += [(row, *mark.split()) for mark in marks[1].split(",")] if marks else []
+    _compare([(one.span.start.row, one.code, str(one.severity)) for one in found], _named(document.text), found)
+    return found
+
+
+def check_named(source: str, folder: Path, others: dict[str, str] | None = None) -> list[Finding]:
+    """Asserts that the findings of those rules that marks name are those that are marked, and that some are.
+
+    Marks are written as for ``check``.
+    """
+    document, found = findings_in(source, folder, others)
+    wanted = _named(document.text)
+    assert wanted
+    found = [one for one in found if any(mark[1] == one.code for mark in wanted)]
     _compare([(one.span.start.row, one.code, str(one.severity)) for one in found], wanted, found)
     return found
+
+
+def _named(text: str) -> list[tuple[object, ...]]:
+    """The row, code, severity and class of fix of each mark."""
+    wanted: list[tuple[object, ...]] = []
+    for row, line in enumerate(text.splitlines(), 1):
+        marks = _NAMED.search(line)
+        wanted += [(row, *mark.split()) for mark in marks[1].split(",")] if marks else []
+    return wanted
 
 
 def check_one(code: str, source: str, folder: Path, others: dict[str, str] | None = None) -> list[Finding]:

@@ -34,6 +34,8 @@ _SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabl
 _SWITCHES = any_calls("eval", "train")
 _BACKWARD, _GRAD = AnyCall("backward"), Call("torch.autograd.grad")
 _FREEZES = (AnySets("requires_grad"), AnyCall("requires_grad_"))
+_SAME = frozenset({"eval", "train", "to", "cuda", "cpu", "float", "half"})
+"""Methods of a module that return the module."""
 _GRADIENTS = (
     *_FREEZES,
     *calls("torch.autograd.grad", "torch.autograd.backward"),
@@ -224,7 +226,7 @@ def wants_graphs(facts: Facts, loop: Loop) -> bool:
     """Whether a loop may want graphs, or records none, but for a backward pass that may start from what it computes: it
     takes gradients itself, an export traces it, or a framework runs it, no part of the model has gradients, or it is
     written for a torch without ``no_grad``."""
-    if not facts.trains and _wants_gradients(facts, loop):
+    if (not facts.trains and _wants_gradients(facts, loop)) or _calls_frozen_ones(facts, loop):
         return True
     for operation in (operation for one in facts.program for operation in one.operations):
         inside = any(loop in context.loops for context in operation.contexts)
@@ -268,10 +270,36 @@ def _wants_gradients(facts: Facts, loop: Loop) -> bool:
     return False
 
 
+def _calls_frozen_ones(facts: Facts, loop: Loop) -> bool:
+    """Whether the function of a loop freezes, as a whole, each model that the loop calls."""
+    made = facts.program.calls_in.get(loop, ())
+    called = {
+        call.document.code(call.node.func)
+        for call, one in made
+        if one.model is not None and one.model.has_state and not one.nested
+    }
+    frozen = {
+        operation.document.code(_whole(operation.node.func.value))
+        for operation in facts.operations_of(AnyCall("requires_grad_"))
+        if isinstance(operation.node, cst.Call)
+        and isinstance(operation.node.func, cst.Attribute)
+        and operation.function is loop.function
+        and (operation.gives("value", False, 0) or operation.gives("requires_grad", False))
+    }
+    return bool(called) and called <= frozen
+
+
+def _whole(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The module that an expression hands on, such as ``model.eval()``."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _SAME:
+        node = node.func.value
+    return node
+
+
 def _frozen_part(operation: Operation) -> str | None:
     """The part of a model that is frozen, as code, or whatever a condition chooses; None where it may be all of one."""
     node = operation.node.func if isinstance(operation.node, cst.Call) else operation.node
-    frozen = node.value if isinstance(node, cst.Attribute) else node
+    frozen = _whole(node.value) if isinstance(node, cst.Attribute) else node
     inner = operation.contexts[0].inner
     loop = inner.node if inner is not None else None
     if isinstance(loop, cst.For) and isinstance(frozen, cst.Name) and frozen.value in names_read_in(loop.target):

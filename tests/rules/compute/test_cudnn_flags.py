@@ -105,7 +105,7 @@ torch.backends.cudnn.benchmark = True  # -> info unsafe
     "on a condition, before a call": """
 import conf
 def work():
-    torch.backends.cudnn.benchmark = True  # -> info unsafe
+    torch.backends.cudnn.benchmark = True  # -> info none
 def main():
     if conf.seed is not None:
         torch.backends.cudnn.deterministic = True

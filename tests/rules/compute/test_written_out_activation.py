@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 
@@ -165,7 +166,7 @@ def test_names_the_function_and_writes_it_where_all_stands_in_one_expression(
     (found,) = check_one("ACC438", source, tmp_path)
     assert f"`torch.nn.functional.{instead}`" in found.message
     if whole:
-        assert f"= torch.nn.functional.{instead}" in fixed("ACC438", _shown(source), tmp_path)
+        assert f"= F.{instead}" in fixed("ACC438", _shown(source), tmp_path)
 
 
 def _shown(source: str) -> str:
@@ -211,17 +212,36 @@ def test_reports_the_forward_of_an_own_function_alone(tmp_path: Path) -> None:
     assert found.message.startswith("`Swish` takes several kernels for each pass")
 
 
+FUNCTIONAL = re.compile(r"^(import torch\.nn\.functional as F|from torch\.nn import functional as F)\n", re.MULTILINE)
+
+
 def test_calls_torch_as_the_file_does(tmp_path: Path) -> None:
     source = f"{SWISH}# ACC438\n".replace("import torch\n", "import torch as th\n").replace(
         "torch.sigmoid", "th.sigmoid"
     )
-    assert "return th.nn.functional.silu(x)" in fixed("ACC438", source, tmp_path)
+    assert "return F.silu(x)" in fixed("ACC438", source, tmp_path)
+    without, count = FUNCTIONAL.subn("", source)
+    assert count == 1
+    assert "return th.nn.functional.silu(x)" in fixed("ACC438", without, tmp_path)
+    inside = without.replace("        return x", "        from torch.nn import functional as F\n        return x")
+    assert "return th.nn.functional.silu(x)" in fixed("ACC438", inside, tmp_path)
 
 
 def test_writes_nothing_where_torch_has_no_name(tmp_path: Path) -> None:
     source = SWISH.replace("import torch\n", "from torch import sigmoid\n").replace("torch.sigmoid", "sigmoid")
-    (found,) = findings_of("ACC438", source, tmp_path)
+    (found,) = findings_of("ACC438", FUNCTIONAL.sub("", source), tmp_path)
     assert found.fix is None
+    (found,) = findings_of("ACC438", source, tmp_path)
+    assert found.fix is not None
+
+
+def test_writes_strings_as_the_file_does_and_leaves_no_import_behind(tmp_path: Path) -> None:
+    written = "return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * torch.pow(x, 3))))"
+    source = module(written, "print('a', 'b', 'c', 'd')") + "# ACC438\n"
+    assert "import math\n" in source
+    text = fixed("ACC438", source, tmp_path)
+    assert "F.gelu(x, approximate='tanh')" in text
+    assert "import math" not in text
 
 
 @pytest.mark.parametrize(("stated", "minor"), [("torch==1.6.0", True), ("torch>=1.6", False), ("torch>=2.0", False)])

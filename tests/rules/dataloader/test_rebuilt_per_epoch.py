@@ -154,6 +154,19 @@ def test_reports_a_loader_that_is_built_in_every_epoch(tmp_path: Path) -> None:
     assert after.count("DataLoader(") == 1
 
 
+def test_the_comment_above_goes_with_it_and_no_empty_line_is_left(tmp_path: Path) -> None:
+    loop = "    for x in loader:\n        model(x).sum().backward()\n"
+    source = f"for epoch in range(9):\n    # a batch of files\n    loader = DataLoader(files, num_workers=2)\n\n{loop}"
+    moved = (
+        "# a batch of files\nloader = DataLoader(files, num_workers=2, persistent_workers=True)\n"
+        f"for epoch in range(9):\n{loop}"
+    )
+    assert fixed("ACC107", STAGED_FILES + source, tmp_path).endswith(moved)
+    about_all = source.replace("=2)\n\n", "=2)\n")
+    kept = f"persistent_workers=True)\nfor epoch in range(9):\n    # a batch of files\n{loop}"
+    assert fixed("ACC107", STAGED_FILES + about_all, tmp_path).endswith(kept)
+
+
 def test_reports_a_loader_that_is_built_in_the_header(tmp_path: Path) -> None:
     source = "for epoch in range(9):\n    for x in DataLoader(files, num_workers=2):  # -> ACC107 info none\n        print(x)\n"
     check(STAGED_FILES + source, tmp_path)

@@ -175,8 +175,14 @@ STAYS = {
 @pytest.mark.parametrize("source", STAYS.values(), ids=STAYS.keys())
 def test_an_import_stays_where_something_else_needs_it(source: str, tmp_path: Path) -> None:
     text = fixed("ACC402", IMPORTS + source, tmp_path)
-    assert source.splitlines()[0] in text
+    assert source.splitlines()[0].removesuffix(", custom_fwd") in text
     assert "torch.amp import" not in text
+
+
+def test_what_is_called_by_its_new_name_is_imported_no_more(tmp_path: Path) -> None:
+    text = fixed("ACC402", IMPORTS + STAYS["splatted arguments"], tmp_path)
+    assert "from torch.cuda.amp import autocast as cast\n" in text
+    assert '@torch.amp.custom_fwd(device_type="cuda")' in text
 
 
 @pytest.mark.parametrize(("oldest", "moves"), [((2, 3), True), ((2, 1), False)])

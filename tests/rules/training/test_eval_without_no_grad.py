@@ -303,6 +303,42 @@ def test_a_frozen_part_asks_for_no_gradient(case: str, tmp_path: Path) -> None:
     check_one("ACC401", IMPORTS + FROZEN.format(freezing=FREEZING[case]), tmp_path)
 
 
+@pytest.mark.parametrize("method", ["", ".eval()", ".eval().to('cpu')"])
+def test_silent_where_a_function_freezes_on_a_condition_all_that_it_calls(method: str, tmp_path: Path) -> None:
+    source = f"""{IMPORTS}import conf
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+def score():
+    model = nn.Linear(8, 2)
+    model{method}.requires_grad_(False)
+    model.eval()
+    for (x,) in loader:
+        print(model(x).argmax(1))
+if conf.score:
+    score()
+"""
+    frozen = f"    model{method}.requires_grad_(False)\n"
+    check_pair("ACC401", Pair(source, frozen), tmp_path)
+
+
+SAMPLED = """
+def train(model):
+    for (x,) in loader:
+        model(x).sum().backward()
+def score(make):
+    sampler = nn.Linear(8, 2)
+    sampler.eval().requires_grad_(False).to("cpu")
+    for (x,) in loader:
+        print(sampler(x).argmax(1))
+train(nn.Linear(8, 2))
+score(None)
+"""
+
+
+def test_silent_where_its_function_freezes_what_the_loop_calls_in_a_program_that_trains(tmp_path: Path) -> None:
+    source = f"{IMPORTS}loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n{SAMPLED}"
+    check_pair("ACC401", Pair(source, ".requires_grad_(False)"), tmp_path)
+
+
 def test_a_part_that_is_made_trainable_asks_for_one(tmp_path: Path) -> None:
     source = IMPORTS + FROZEN.format(freezing="self.body.requires_grad_(True)")
     check_one("ACC401", source.replace("  # -> warning none", ""), tmp_path)

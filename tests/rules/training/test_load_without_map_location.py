@@ -244,3 +244,40 @@ def test_minor_in_a_notebook(name: str, minor: bool, tmp_path: Path) -> None:
     document = Document.read(tmp_path / name)
     facts = analyze([document], tmp_path).facts[str(tmp_path / name)]
     assert [one.minor for one in registry()["ACC426"].check(facts)] == [minor]
+
+
+FACES = """
+import torch
+from torch import nn
+import conf
+
+model = nn.Linear(8, 2).cuda()
+def resume(conf):
+    model.load_state_dict(torch.load(conf.path / "model"))  # -> info unsafe
+def load_faces(conf):
+    faces = torch.load(conf.path / "faces")
+    return faces
+resume(conf)
+print(model(torch.zeros(1, 8).cuda()) - load_faces(conf))
+"""
+
+
+def test_another_file_of_which_nothing_is_known_is_not_taken_for_the_checkpoint(tmp_path: Path) -> None:
+    (found,) = check_one("ACC426", FACES, tmp_path)
+    assert found.related == ()
+    after = fixed("ACC426", FACES, tmp_path)
+    assert 'torch.load(conf.path / "model", map_location=' in after
+    assert 'torch.load(conf.path / "faces")' in after
+
+
+def test_what_a_function_hands_back_is_known_where_it_alone_loads(tmp_path: Path) -> None:
+    source = (
+        FACES[: FACES.index("def resume")]
+        + """
+def load(conf):
+    states = torch.load(conf.path / "states")  # -> info unsafe
+    return states
+model.load_state_dict(load(conf))
+"""
+    )
+    check_one("ACC426", source, tmp_path)

@@ -155,6 +155,20 @@ def test_seeds_from_torch_instead(tmp_path: Path) -> None:
     assert "    np.random.seed(torch.initial_seed() % 2**32)\n" in after
 
 
+def test_all_seeds_of_a_function_change_together_and_torch_needs_none(tmp_path: Path) -> None:
+    three = "torch.manual_seed(worker)\n    np.random.seed(worker)\n    import random\n    random.seed(worker)"
+    source = WORKERS + SEEDED.format(three, "")
+    (found,) = findings_of("ACC112", source, tmp_path)
+    assert found.message.startswith("`np.random.seed(worker)` seeds")
+    assert len(found.related) == 3
+    assert (
+        "def init(worker):\n    np.random.seed(torch.initial_seed() % 2**32)\n    import random\n"
+        "    random.seed(torch.initial_seed() % 2**32)\n"
+    ) in fixed("ACC112", source, tmp_path)
+    alone = WORKERS + SEEDED.format("torch.manual_seed(worker)", "")
+    assert "    torch.manual_seed(torch.initial_seed() % 2**32)\n" in fixed("ACC112", alone, tmp_path)
+
+
 ASKED = """
 import random
 class Crops(Dataset):

@@ -16,7 +16,8 @@ from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.facts import Facts, Program
+    from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
 
 _CHECKPOINT = frozenset(
@@ -82,9 +83,22 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
         scope = load.function or facts.document.tree
         if scope not in uses:
             uses[scope] = _uses_in(scope)
-        basis = PROVEN if any(one.positional in taken for one in load.contexts) else _basis(load, uses[scope])
+        mine = [one.positional for one in load.contexts if one.positional in taken]
+        # two files of which nothing is known look alike
+        certain = any(_is_known(one) or _count(program, one) == 1 for one in mine)
+        basis = PROVEN if certain else _basis(load, uses[scope])
         if basis is not None:
             yield CheckpointLoad(load, basis)
+
+
+def _is_known(arguments: tuple[Given, ...]) -> bool:
+    return bool(arguments) and not any(one.unknown for given in arguments for one in given.alternatives)
+
+
+def _count(program: Program, arguments: tuple[Given, ...]) -> int:
+    """How many calls of a program load something with such arguments."""
+    loads = program.operations_of(_LOAD)
+    return len({id(one.node) for one in loads if any(context.positional == arguments for context in one.contexts)})
 
 
 def always_has_its_gpu(facts: Facts) -> bool:

@@ -16,6 +16,7 @@ import libcst as cst
 from accel_advisor.project.target import Version
 from accel_advisor.records.queries.written_out.arithmetic import Arithmetic, Product, functions_called, number_of
 from accel_advisor.records.queries.written_out.definitions import Definition, computing_functions
+from accel_advisor.syntax.imports import name_at_top
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -61,6 +62,15 @@ class Activation:
     also: str
     since: Version
     whole: bool
+
+
+def name_of_functional(facts: Facts) -> str | None:
+    """What a document calls ``torch.nn.functional`` at its top; None where it imports neither that nor torch."""
+    document = facts.document
+    name = name_at_top(document.tree, "torch.nn.functional")
+    if name is not None and document.imported.get(name) == "torch.nn.functional":
+        return name
+    return f"{facts.torch_name}.nn.functional" if facts.torch_name is not None else None
 
 
 def written_out_activations(facts: Facts) -> Iterator[Activation]:
