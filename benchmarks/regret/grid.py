@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any, Self
 
 from accel_advisor.tuning.probe.channel.wire import Settings
@@ -43,9 +42,7 @@ class Grid:
         )
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         assert self._clock.stdin is not None
         assert self._clock.stdout is not None
         self._clock.stdin.close()
