@@ -15,7 +15,7 @@ from accel_advisor.source.program_lines import python_lines, row_for_people
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.plain.data_lines import data_lines
 from accel_advisor.tuning.plain.plain_measure import PlainReadings, measure_plain
-from accel_advisor.tuning.plain.plain_text import DISAGREE, LOADER_AHEAD, advice, sentence, unreplayed_text
+from accel_advisor.tuning.plain.plain_text import DISAGREE, LOADER_AHEAD, UNREPLAYED, advice, sentence
 from accel_advisor.tuning.pricing.line_prices import priced
 from accel_advisor.tuning.pricing.linted_files import findings_in
 from accel_advisor.tuning.pricing.sampled_shares import Shares
@@ -103,7 +103,7 @@ def _record(loop: PlainLoop, readings: PlainReadings, prices: Prices | None, roo
         calls=loop.calls,
         parts=parts,
         fetch=fetch,
-        unreplayed=unreplayed_text(loop.unreplayed, loop.function) if loop.unreplayed is not None else None,
+        unreplayed=UNREPLAYED[loop.unreplayed] if loop.unreplayed is not None else None,
     )
     if made is not None:
         name = display_name(made.filename, root)

@@ -181,7 +181,7 @@ def _lines(places: Sequence[_Place], shares: Shares, waiting: _Waiting, root: Pa
             continue
         key = frames[-1].filename, frames[-1].row, stack.fetching is not None
         stacks[key].add(number)
-        at[key][expression(frames[-1])] += shares.share(number)
+        at[key][expression(frames[-1])] += shares.of({number})
     found = [
         LinePrice(
             display_name(key[0], root),

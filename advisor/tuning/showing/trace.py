@@ -34,7 +34,7 @@ def trace(record: Record) -> dict[str, Any]:
     spans = (_span(_PHASES, one.name, one.began, one.end, "phase", {}) for one in phases(record.blocks))
     events = [*_names(record, lanes), *spans]
     for block in record.blocks:
-        events += _events(record, block, lanes[_lane(record, block)])
+        events += _events(block, lanes[_lane(record, block)])
     for one in record.samples:
         events += _device(one)
     about = {"script": record.script, "began": record.began, "device": record.device, "version": record.version}
@@ -62,7 +62,7 @@ def _name(kind: str, thread: int, name: str) -> Event:
     return {"ph": "M", "pid": _PROCESS, "tid": thread, "name": kind, "args": {"name": name}}
 
 
-def _events(record: Record, block: BlockRecord, lane: int) -> Iterator[Event]:
+def _events(block: BlockRecord, lane: int) -> Iterator[Event]:
     end = block.began + block.seconds
     about: dict[str, Any] = {"for": block.purpose}
     if block.failed:

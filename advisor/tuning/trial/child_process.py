@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
@@ -299,9 +298,3 @@ class ChildProcess:
             self._guard.wait()
         if self.scratch.exists():
             shutil.rmtree(self.scratch, ignore_errors=True)
-
-
-def remaining(deadline: float, seconds: float | None = None) -> float:
-    """Seconds until the deadline on :func:`time.monotonic`, at most ``seconds``, never negative."""
-    left = deadline - time.monotonic()
-    return max(min(left, seconds) if seconds is not None else left, 0.0)

@@ -40,7 +40,7 @@ from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.target.notebook_script import cells_of, in_cells, left_out
 from accel_advisor.tuning.target.remedies import ran_out_of_memory
-from accel_advisor.tuning.trial.child_process import ProcessEnded, remaining
+from accel_advisor.tuning.trial.child_process import ProcessEnded
 from accel_advisor.tuning.trial.contained_run import ContainedRun
 from accel_advisor.tuning.trial.disk_space import LOOK_SECONDS
 from accel_advisor.tuning.trial.endings import died, last_words, named, slow_start, spoken, unseen
@@ -293,7 +293,7 @@ class Trial:
         """What the child says next; None at ``limit``. Heartbeats and last words are noted on the way."""
         assert self._run is not None
         try:
-            event = self._run.child.events.get(timeout=remaining(limit))
+            event = self._run.child.events.get(timeout=max(limit - time.monotonic(), 0.0))
         except queue.Empty:
             return None
         if isinstance(event, Heartbeat):
