@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 WILD = Path(__file__).resolve().parents[1] / "wild"
 sys.path.insert(0, str(WILD))
@@ -34,7 +35,6 @@ sys.path.insert(0, str(WILD.parents[1]))
 
 import data  # noqa: E402 -- of benchmarks/wild
 
-from accel_advisor.editing.fixer import write_atomically  # noqa: E402
 from accel_advisor.machine.machine import inspect_machine  # noqa: E402
 from accel_advisor.tuning.knobs.raced_fixes import RacedFix  # noqa: E402
 from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRuns  # noqa: E402
@@ -44,7 +44,7 @@ from accel_advisor.tuning.showing.race_text import fix_sentence  # noqa: E402
 from accel_advisor.tuning.target.command import Command  # noqa: E402
 from accel_advisor.tuning.trial.session import Session  # noqa: E402
 from accel_advisor.tuning.trial.trial_errors import TrialError  # noqa: E402
-from benchmarks.recording import machine  # noqa: E402
+from benchmarks.recording import keep, machine  # noqa: E402
 
 RUNS = 5
 """Runs of old against new that a recommended fix is checked in."""
@@ -102,8 +102,7 @@ def main() -> int:
         show(results[name])
         record = {"machine": machine(), "block": options.block, "limit": options.limit}
         record["scripts"] = list(results.values())
-        if options.json is not None:
-            write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
+        keep(options.json, record)
     verdicts = Counter(one["verdict"] for result in results.values() for one in result["raced"])
     print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()) or "no fix was raced")
     checked = [one for result in results.values() for one in result["checked"]]
@@ -180,15 +179,10 @@ def checks(runs: WholeRuns, fix: RacedFix) -> dict[str, Any]:
 @contextmanager
 def surroundings(script: Script, root: Path) -> Iterator[None]:
     """The environment of a script: the stand-ins of benchmarks/wild, and what it asks for."""
-    old = dict(os.environ)
     own = {key: value.replace("{root}", str(root)) for key, value in script.environment.items()}
-    paths = [str(WILD / "environment"), own.pop("PYTHONPATH", ""), old.get("PYTHONPATH", "")]
-    os.environ.update(own, PYTHONPATH=os.pathsep.join(filter(None, paths)))
-    try:
+    paths = [str(WILD / "environment"), own.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
+    with patch.dict(os.environ, own, PYTHONPATH=os.pathsep.join(filter(None, paths))):
         yield
-    finally:
-        os.environ.clear()
-        os.environ.update(old)
 
 
 def show(result: dict[str, Any]) -> None:

@@ -25,7 +25,6 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.tuning.pricing.line_prices import priced
 from accel_advisor.tuning.pricing.linted_files import findings_in
 from accel_advisor.tuning.pricing.sampled_shares import Shares
@@ -33,7 +32,7 @@ from accel_advisor.tuning.probe.channel.wire import BASELINE, Block
 from accel_advisor.tuning.record.schema import FindingPrice
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
-from benchmarks.recording import machine
+from benchmarks.recording import keep, machine
 
 KINDS = ("sync", "copy", "save", "window", "numpy")
 SHARES = (0.01, 0.03, 0.1, 0.3)
@@ -246,7 +245,7 @@ def main() -> int:
             }
         if shorts:
             record["short"] = {"machine": machine(), "load": load, "runs": [asdict(one) for one in shorts]}
-        write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
+        keep(options.json, record)
     return int(near < len(cases) or covered < COVERED * len(cases))
 
 
