@@ -144,7 +144,7 @@ class Follower:
         except queue.Empty:
             return
         if isinstance(event, ProcessEnded):
-            self._link.send(RunEnded(event.status, event.failure, *run.child.output()))
+            self._link.send(RunEnded(event.status, event.failure, run.child.output()[1]))
 
     def _close_run(self) -> RunClosed:
         """Ends what runs; what it left."""

@@ -327,9 +327,7 @@ class Trial:
                 return NoLoader(f"{reason}; its last words were: {said}" if said else reason)
             if not event.trained:
                 return NeverTrained("the script iterates DataLoaders, but no training step happens between its batches")
-            return ScriptFinished(
-                f"the script ended after {event.batches} batches, before it could be measured", event.batches
-            )
+            return ScriptFinished(f"the script ended after {event.batches} batches, before it could be measured")
         whose: str = "the script's process"
         end: _End | None = event
         if isinstance(event, RankLost):
