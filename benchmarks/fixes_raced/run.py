@@ -22,9 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -53,13 +51,11 @@ EXAMPLES, TUTORIAL, GAN = "pytorch/examples", "yunjey/pytorch-tutorial", "erikli
 
 @dataclass(frozen=True)
 class Script:
-    """A script of a repository; ``environment`` has ``{root}`` for the folder of the copy."""
+    """A script of a repository."""
 
     repository: str
     path: str
     fixture: data.Fixture
-    args: tuple[str, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict)
 
 
 SHARED = data.mnist("data")
@@ -129,7 +125,7 @@ def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[st
         "load": list(os.getloadavg()),
     }
     began, memory = time.monotonic(), inspect_machine().memory_total
-    command = Command(path, None, script.args, path.parent)
+    command = Command(path, None, (), path.parent)
     checked: list[dict[str, Any]] = []
     unchecked: list[str] = []
 
@@ -137,7 +133,11 @@ def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[st
         if time.monotonic() - began > options.limit:
             raise TimeUpError(f"not begun within {options.limit:.0f} s: {words}")
 
-    with surroundings(script, root), Session(command, deadline=math.inf, start_timeout=300.0, restarts=1) as session:
+    stand_ins = os.pathsep.join(filter(None, (str(WILD / "environment"), os.environ.get("PYTHONPATH"))))
+    with (
+        patch.dict(os.environ, PYTHONPATH=stand_ins),
+        Session(command, deadline=math.inf, start_timeout=300.0, restarts=1) as session,
+    ):
         races = FixRaces(session, root=root, rules=(), memory=memory, block=options.block, say=say)
         try:
             found = races.run(safe=False, unsafe=False)
@@ -174,15 +174,6 @@ def checks(runs: WholeRuns, fix: RacedFix) -> dict[str, Any]:
             times[new] = statistics.geometric_mean(run.times)
         ratios.append(times[False] / times[True])
     return {"ratios": [round(one, 3) for one in ratios], "pays": min(ratios) > 1}
-
-
-@contextmanager
-def surroundings(script: Script, root: Path) -> Iterator[None]:
-    """The environment of a script: the stand-ins of benchmarks/wild, and what it asks for."""
-    own = {key: value.replace("{root}", str(root)) for key, value in script.environment.items()}
-    paths = [str(WILD / "environment"), own.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
-    with patch.dict(os.environ, own, PYTHONPATH=os.pathsep.join(filter(None, paths))):
-        yield
 
 
 def show(result: dict[str, Any]) -> None:
