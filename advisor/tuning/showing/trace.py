@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from accel_advisor.machine.gpus import Sample
 from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT
-from accel_advisor.tuning.record.device_schema import DeviceSample
 from accel_advisor.tuning.record.phases import phases
 from accel_advisor.tuning.record.schema import BlockRecord, Record
 from accel_advisor.tuning.search.settings import describe
@@ -81,7 +81,7 @@ def _events(block: BlockRecord, lane: int) -> Iterator[Event]:
         yield _counter("memory of the workers", at, {"MiB": size / (1 << 20)})
 
 
-def _device(sample: DeviceSample) -> Iterator[Event]:
+def _device(sample: Sample) -> Iterator[Event]:
     values = {
         "GPU busy": ("%", sample.busy, 0.01),
         "GPU memory": ("MiB", sample.memory, 1 << 20),
