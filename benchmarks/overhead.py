@@ -48,7 +48,7 @@ from statistics import median
 from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
-from accel_advisor.tuning.probe.channel.wire import BASELINE
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import ScriptFinished
@@ -123,9 +123,9 @@ class Bench:
             trial.start()
             # Those that begin while the loop is still warming up do not count, and one batch is served before a block.
             for _ in range(plan.periods + plan.warm // plan.period + 1):
-                trial.measure(BASELINE, min_batches=plan.period - 1, min_seconds=0.0)
+                trial.measure(Measure(BASELINE, min_batches=plan.period - 1, min_seconds=0.0))
             with suppress(ScriptFinished):  # at every batch it is asked whether the block is long enough
-                trial.measure(BASELINE, min_batches=1, min_seconds=math.inf)
+                trial.measure(Measure(BASELINE, min_batches=1, min_seconds=math.inf))
         return self._said.get(timeout=60)
 
     @staticmethod

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 from loop import Plan
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure
 from accel_advisor.tuning.search.diagnosis import Shares, diagnose
 from accel_advisor.tuning.search.readings import Loop, Readings
 from accel_advisor.tuning.target.command import Command
@@ -74,7 +74,7 @@ def reported(plan: Plan) -> Shares:
             for _ in range(BLOCKS):
                 # A batch more or less that lies ready at the ends of a block must not show either.
                 least = 12 if plan.workers else 6
-                readings.add(BASELINE, trial.measure(BASELINE, min_batches=least, min_seconds=SECONDS))
+                readings.add(BASELINE, trial.measure(Measure(BASELINE, min_batches=least, min_seconds=SECONDS)))
             trial.stop()
     return diagnose(readings).shares
 

@@ -230,15 +230,7 @@ class Session:
             assert self._trial is not None
             before = Usage.now(self._trial.pid)
             try:
-                block = self._trial.measure(
-                    request.what,
-                    min_batches=request.min_batches,
-                    min_seconds=request.min_seconds,
-                    fresh=request.fresh,
-                    most_seconds=request.most_seconds,
-                    watch=request.watch,
-                    lines=request.lines,
-                )
+                block = self._trial.measure(request.measure)
                 self._usage = before, Usage.now(self._trial.pid)
                 return Answer(block, self._usage[1].at - began)
             except CandidateError as error:

@@ -7,7 +7,6 @@ honest: a deadline, a heartbeat, and an end that leaves no process, segment or f
 from __future__ import annotations
 
 import contextlib
-import math
 import queue
 import time
 from collections.abc import Mapping
@@ -205,18 +204,8 @@ class Trial:
         self.notes += tuple(left_out(notebook))
         return cells_of(notebook)
 
-    def measure(
-        self,
-        what: Settings | str,
-        *,
-        min_batches: int = 16,
-        min_seconds: float = 0.5,
-        fresh: bool = False,
-        most_seconds: float = math.inf,
-        watch: bool = False,
-        lines: bool = False,
-    ) -> Block:
-        """Serve one block under ``what`` (Settings, BASELINE, NO_WAIT or NO_TRANSFER) and return its measure.
+    def measure(self, asked: Measure) -> Block:
+        """Serve one block and return its measure.
 
         Raises:
             CandidateError: this candidate cannot be measured (a worker died, it cannot be pickled, no accelerator...);
@@ -230,11 +219,11 @@ class Trial:
         run = self._run
         if run is None or self._closed:
             raise RuntimeError("a trial measures between its start and its end")
-        run.child.send(Measure(what, min_batches, min_seconds, fresh, most_seconds, watch, lines))
+        run.child.send(asked)
         moved, batches = time.monotonic(), self._batches
         while True:
             stall = self.stall_timeout * (START_PATIENCE if self._phase == STARTING_WORKERS else 1)
-            stall = min(stall, most_seconds + LATE_SECONDS)
+            stall = min(stall, asked.most_seconds + LATE_SECONDS)
             event = self._wait(min(moved + stall, self.deadline))
             match event:
                 case Block():
@@ -249,17 +238,17 @@ class Trial:
                     late = event.reason is Unmeasurable.LOADER_LATER
                     raise (LoaderCame if late else NotMeasurable)(loop_text(event.reason))
                 case ScriptEnded() | ProcessEnded() | RankLost() | NodeEnded():
-                    raise self._ended(event, what)
+                    raise self._ended(event, asked.what)
                 case Heartbeat():
                     # A loop that is busy with something else, such as an evaluation, is the deadline's business.
                     if self._batches != batches or self._phase not in (FETCHING, STARTING_WORKERS):
                         moved, batches = time.monotonic(), self._batches
                 case None if time.monotonic() >= self.deadline:
                     self._close()
-                    raise TimedOut(f"the time for the trial was spent while {named(what)} was measured")
+                    raise TimedOut(f"the time for the trial was spent while {named(asked.what)} was measured")
                 case None:
                     self._close()
-                    raise TrialEnded(f"no batch came for {stall:.0f} s with {named(what)}, so its workers hang")
+                    raise TrialEnded(f"no batch came for {stall:.0f} s with {named(asked.what)}, so its workers hang")
 
     def stop(self) -> Stopped:
         """End the child without returning into user code, and return its last word."""
