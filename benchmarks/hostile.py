@@ -35,9 +35,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
-from benchmarks.recording import commit, today
+from benchmarks.recording import commit, keep, today
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "tests" / "tuning" / "hostile"
@@ -352,8 +351,7 @@ def main() -> int:
         wrong = late or any(result["left"].values()) or not result.get("told", True)
         bad += wrong
         print("BAD" if wrong else "ok ", json.dumps({key: value for key, value in result.items() if value}), flush=True)
-        if options.json is not None:
-            write_atomically(options.json, (json.dumps(data, indent=1) + "\n").encode())
+        keep(options.json, data)
 
     for name in names:
         result = hostile(name, options.budget)

@@ -5,11 +5,20 @@ Without a GPU the scripts are small, so that they can be seen to train.
 
 from __future__ import annotations
 
-from benchmarks.knob_workloads import BROKEN, DEEP, FAR, POINTWISE, WORKLOADS, Workload
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.knob_workloads import POINTWISE, WORKLOADS, Workload
 
 PRODUCTS = "size, rows = (2048, 128) if device == 'cuda' else (64, 1)"
 IMAGES = "width, copies = (64, 16) if device == 'cuda' else (8, 1)"
 LARGE = "size = 4096 if device == 'cuda' else 64"
+
+
+def on_gpu(name: str, **other: Any) -> Workload:
+    """The like of a workload on the processor, in shorter blocks."""
+    return replace(WORKLOADS[name], device="cuda", block=0.2, **other)
+
 
 ON_GPU = {
     "autocast, products on a GPU": Workload(
@@ -46,71 +55,26 @@ ON_GPU = {
         device="cuda",
         block=0.2,
     ),
-    "batch_size, small batches on a GPU": Workload(
-        "batch_size",
-        True,
-        DEEP,
-        "112, 32",  # as many as allow for one doubling: each takes four starts
-        loader="batch_size=8, shuffle=True",
-        optimizer="AdamW(model.parameters())",
-        device="cuda",
-        block=0.2,
+    "batch_size, small batches on a GPU": on_gpu(
+        "batch_size, small batches",
+        shape="112, 32",  # as many as allow for one doubling: each takes four starts
     ),
     "tf32, products": WORKLOADS["tf32, products"],
     "cudnn_benchmark, convolutions": WORKLOADS["cudnn_benchmark, convolutions"],
-    "autocast, a loss that it moves on a GPU": Workload(
-        "autocast",
-        False,
-        "Model()",
-        "4096, 1024",
-        "changes the loss",
-        loader="batch_size=256, shuffle=True",
-        loss="(model(inputs.to(device)) - 1000).float().square().mean()",
-        classes=FAR,
-        device="cuda",
-        block=0.2,
-    ),
-    "channels_last, no convolution on a GPU": Workload(
-        "channels_last", False, DEEP, "4096, 32", "no convolution", device="cuda", block=0.2
-    ),
-    "fused_optimizer, no fused form on a GPU": Workload(
-        "fused_optimizer",
-        False,
-        DEEP,
-        "4096, 32",
-        "no fused form",
-        optimizer="Rprop(model.parameters())",
-        device="cuda",
-        block=0.2,
-    ),
-    "batch_size, a batch sampler on a GPU": Workload(
-        "batch_size",
-        False,
-        DEEP,
-        "4096, 32",
-        "batch sampler",
-        loader="batch_sampler=BatchSampler(RandomSampler(data), 8, False)",
-        device="cuda",
-        block=0.2,
-    ),
+    "autocast, a loss that it moves on a GPU": on_gpu("autocast, a loss that it moves"),
+    "channels_last, no convolution on a GPU": on_gpu("channels_last, no convolution"),
+    "fused_optimizer, no fused form on a GPU": on_gpu("fused_optimizer, no fused form"),
+    "batch_size, a batch sampler on a GPU": on_gpu("batch_size, a batch sampler"),
     "tf32, asked for already": WORKLOADS["tf32, asked for already"],
-    "fused_optimizer, many small weights on a GPU": Workload(
-        "fused_optimizer", True, DEEP, "4096, 32", optimizer="AdamW(model.parameters())", device="cuda", block=0.2
-    ),
+    "fused_optimizer, many small weights on a GPU": on_gpu("fused_optimizer, many small weights"),
     "cudnn_benchmark, no convolution": WORKLOADS["cudnn_benchmark, no convolution"],
-    "compile, pointwise operations on a GPU": Workload(
-        "compile",
-        True,
-        "Model()",
-        "2048, 512",
+    "compile, pointwise operations on a GPU": on_gpu(
+        "compile, pointwise operations",
+        shape="2048, 512",
         loader="batch_size=32, shuffle=True",
         classes=POINTWISE.replace("4096", "512").replace("range(30)", "range(12)"),
-        device="cuda",
-        block=0.2,
     ),
-    "compile, a graph in pieces on a GPU": Workload(
-        "compile", False, "Model()", "4096, 64", classes=BROKEN, device="cuda", block=0.2
-    ),
+    "compile, a graph in pieces on a GPU": on_gpu("compile, a graph in pieces"),
 }
 """Each by its name, which ends in "on a GPU" where the like of it runs on the processor, too."""
 ALL = {**WORKLOADS, **ON_GPU}

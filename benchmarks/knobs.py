@@ -27,12 +27,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
-from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.gpus import gpus
 from accel_advisor.machine.machine import inspect_machine
 from accel_advisor.tuning.knobs.knob_trials import KnobTrials, try_knobs
@@ -42,6 +42,7 @@ from accel_advisor.tuning.trial.session import Session
 from accel_advisor.tuning.trial.trial_errors import TrialError
 from benchmarks.knob_workloads import Workload
 from benchmarks.knob_workloads_on_gpu import ALL, ON_GPU
+from benchmarks.recording import keep
 
 
 @contextmanager
@@ -50,13 +51,8 @@ def _surroundings(workload: Workload) -> Iterator[None]:
     wanted = {} if workload.device == "cuda" else {"CUDA_VISIBLE_DEVICES": ""}
     if workload.threads is not None:
         wanted["OMP_NUM_THREADS"] = str(workload.threads)
-    before = dict(os.environ)
-    os.environ.update(wanted)
-    try:
+    with patch.dict(os.environ, wanted):
         yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 @contextmanager
@@ -166,10 +162,9 @@ def main() -> int:
         results[name] = result | {"date": _now(), "commit": about["commit"], "accelerators": about["accelerators"]}
         done.append(name)
         print(f"{time.monotonic() - began:.0f} s, {name}: {result}", flush=True)
-        if options.json and not options.quick:
+        if not options.quick:
             ordered = {one: results[one] for one in ALL if one in results}
-            text = json.dumps({**about, "workloads": ordered}, indent=1)
-            write_atomically(options.json, (text + "\n").encode())
+            keep(options.json, {**about, "workloads": ordered})
     wrong = [name for name in done if results[name]["wrong"]]
     took = time.monotonic() - began
     print(f"{len(done)} workloads in {took / 60:.1f} minutes; wrong: {'; '.join(wrong) or 'none'}")

@@ -48,13 +48,13 @@ from statistics import median
 from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
-from accel_advisor.tuning.probe.channel.wire import BASELINE
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import ScriptFinished
 from benchmarks import overhead_loop
 from benchmarks.overhead_loop import ADDRESS, Blocks, Plan
-from benchmarks.recording import machine
+from benchmarks.recording import keep, machine, put
 
 KINDS = {"tiny": Blocks(0.0, rounds=12, skip=20, steps=60), "ordinary": Blocks(0.019, rounds=16, skip=15, steps=8)}
 STEPS = {
@@ -75,7 +75,6 @@ ROWS = {
     "process": "whole processes against each other, by the wall",
 }
 SHARES = {"processor": "**share of the step**", "all told": "**with the ends of blocks and the threads**"}
-BEGIN, END = "<!-- results -->\n", "<!-- end of results -->"
 LIMIT = 0.005
 """The share of an ordinary step that the probe may take."""
 
@@ -124,9 +123,9 @@ class Bench:
             trial.start()
             # Those that begin while the loop is still warming up do not count, and one batch is served before a block.
             for _ in range(plan.periods + plan.warm // plan.period + 1):
-                trial.measure(BASELINE, min_batches=plan.period - 1, min_seconds=0.0)
+                trial.measure(Measure(BASELINE, min_batches=plan.period - 1, min_seconds=0.0))
             with suppress(ScriptFinished):  # at every batch it is asked whether the block is long enough
-                trial.measure(BASELINE, min_batches=1, min_seconds=math.inf)
+                trial.measure(Measure(BASELINE, min_batches=1, min_seconds=math.inf))
         return self._said.get(timeout=60)
 
     @staticmethod
@@ -306,10 +305,9 @@ def _milliseconds(value: float | None) -> str:
     return "no length that could be shown" if value is None else f"{value:g} ms or longer"
 
 
-def put(page: str, text: str) -> str:
-    """A page with another text between its marks."""
-    before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}{text}{END}{rest.partition(END)[-1]}"
+def write_results(page: Path, record: dict[str, Any]) -> None:
+    """Puts the table of a record between its marks in a page."""
+    write_atomically(page, put(page.read_text(encoding="utf-8"), "results", table(record)).encode())
 
 
 def main() -> None:
@@ -328,10 +326,9 @@ def main() -> None:
     if options.json is not None and options.json.exists():
         record |= {key: value for key, value in json.loads(options.json.read_text()).items() if key == "gpu"}
     print(json.dumps(record, indent=1))
-    if options.json is not None:
-        write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
+    keep(options.json, record)
     if options.page is not None:
-        write_atomically(options.page, put(options.page.read_text(encoding="utf-8"), table(record)).encode())
+        write_results(options.page, record)
 
 
 if __name__ == "__main__":

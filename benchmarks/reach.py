@@ -11,8 +11,7 @@ projects hold layers that nothing builds, and networks that only evaluate.
 from __future__ import annotations
 
 import argparse
-import json
-import os
+import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,14 +20,13 @@ from typing import NamedTuple
 import libcst as cst
 
 from accel_advisor.configurations import Configurations
-from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.linting.checker import Checker
 from accel_advisor.linting.linter import lint
 from accel_advisor.project.discovery import Discoverer
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 
-from .recording import machine
+from .recording import keep, machine
 
 
 class Reach(NamedTuple):
@@ -69,12 +67,8 @@ def _learns(operation: Operation) -> bool:
 def reach(root: Path) -> Reach:
     """Counts those of one project."""
     checker, configurations = Counting(), Configurations()
-    before = Path.cwd()
-    os.chdir(root)
-    try:
+    with contextlib.chdir(root):
         lint(Discoverer(configurations.patterns).discover(["."]).files, configurations, checker=checker)
-    finally:
-        os.chdir(before)
     return Reach(checker.trains, len(checker.forwards), sum(checker.forwards.values()))
 
 
@@ -103,7 +97,7 @@ def main() -> int:
     if given.json is not None:
         projects = {name.replace("+", "/", 1): [one.forwards, one.reached] for name, one in found.items()}
         record = {**machine(), "projects": projects}
-        write_atomically(given.json, (json.dumps(record, indent=1) + "\n").encode())
+        keep(given.json, record)
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import os
 import platform
 import subprocess
@@ -49,8 +50,19 @@ def machine() -> dict[str, Any]:
     }
 
 
+def keep(path: Path | None, record: object) -> None:
+    """Writes a record as JSON, if it is to be written."""
+    if path is not None:
+        write_atomically(path, (json.dumps(record, indent=1) + "\n").encode())
+
+
+def put(page: str, name: str, text: str) -> str:
+    """A page with another text between its marks: ``<!-- name -->`` and ``<!-- end of name -->``."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    head, _, rest = page.partition(begin)
+    return f"{head}{begin}{text}{end}{rest.partition(end)[2]}"
+
+
 def write_scores(page: Path, found: str) -> None:
-    """Puts tables between their marks in a page: ``<!-- scores -->`` and ``<!-- end of scores -->``."""
-    begin, end = "<!-- scores -->\n", "<!-- end of scores -->"
-    head, _, rest = page.read_text().partition(begin)
-    write_atomically(page, f"{head}{begin}{found}\n{end}{rest.partition(end)[2]}".encode())
+    """Puts tables between the marks of scores in a page."""
+    write_atomically(page, put(page.read_text(), "scores", f"{found}\n").encode())

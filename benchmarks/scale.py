@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from accel_advisor.library.engine import Engine
 from benchmarks.checkouts import clone, folder_of
-from benchmarks.recording import machine
+from benchmarks.recording import keep, machine
 
 REPOSITORY, COMMIT = "huggingface/peft", "5d602fdbff04c33c1c4de55cda9d4ae1d7cb7e40"
 LEAF = Path("examples", "feature_extraction", "peft_lora_embedding_semantic_search.py")
@@ -239,10 +239,8 @@ def main() -> int:
     given = parser.parse_args()
     result = measure(given.folder, given.rounds, given.modules)
     result["aims"] = aims(result)
-    text = json.dumps(result, indent=1) + "\n"
-    print(text, end="")
-    if given.json is not None:
-        given.json.write_text(text, encoding="utf-8")
+    print(json.dumps(result, indent=1))
+    keep(given.json, result)
     return 0
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import math
 import os
@@ -255,9 +256,7 @@ async def soak(root: Path, files: int, seconds: float, seed: int, actions: float
     """A run of so many seconds, and at most so many actions, in a project of so many files."""
     scripts = generate(root, files)
     result = Result(files)
-    previous = os.getcwd()
-    os.chdir(root)
-    try:
+    with contextlib.chdir(root):
         async with editing(root) as editor:
             server = _server_of(editor)
             person = Person(editor, scripts, seed, result)
@@ -277,8 +276,6 @@ async def soak(root: Path, files: int, seconds: float, seed: int, actions: float
             result.end_bytes = server.memory_info().rss
             if editor.client.messages:
                 result.differences += [one.message for one in editor.client.messages]
-    finally:
-        os.chdir(previous)
     return result
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from enum import Enum
+from functools import partial
 from typing import TypeVar
 
 from accel_advisor.config import Config
@@ -12,59 +12,38 @@ from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Confidence, Finding, Severity
 from accel_advisor.linting.adoption import Held
 from accel_advisor.linting.report import Report
-from accel_advisor.selection import Selector, selectors
+from accel_advisor.selection import selectors
 
 _Kind = TypeVar("_Kind", bound=Enum)
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What is asked for, in the words of the command line.
+def choices(
+    select: str | Iterable[str] | None = None,
+    extend_select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
+    min_severity: Severity | str | None = None,
+    min_confidence: Confidence | str | None = None,
+) -> Callable[[Config], Config]:
+    """What changes a configuration as the words of a caller ask for. A text of selectors may hold several, separated by
+    commas.
 
-    Attributes:
+    Args:
         select: the only rules that run; None for those of the configuration.
         extend_select: rules that run besides.
         ignore: rules that do not run.
         min_severity, min_confidence: what is shown at least; None for what the configuration says.
+
+    Raises:
+        ValueError: a severity or confidence is none; one sentence.
     """
-
-    select: tuple[Selector, ...] | None = None
-    extend_select: tuple[Selector, ...] = ()
-    ignore: tuple[Selector, ...] = ()
-    min_severity: Severity | None = None
-    min_confidence: Confidence | None = None
-
-    @classmethod
-    def of(
-        cls,
-        select: str | Iterable[str] | None = None,
-        extend_select: str | Iterable[str] = (),
-        ignore: str | Iterable[str] = (),
-        min_severity: Severity | str | None = None,
-        min_confidence: Confidence | str | None = None,
-    ) -> Choices:
-        """Reads words. A text of selectors may hold several, separated by commas.
-
-        Raises:
-            ValueError: a severity or confidence is none; one sentence.
-        """
-        return cls(
-            None if select is None else selectors(_listed(select), "select"),
-            selectors(_listed(extend_select), "extend_select"),
-            selectors(_listed(ignore), "ignore"),
-            _one_of(Severity, min_severity, "min_severity"),
-            _one_of(Confidence, min_confidence, "min_confidence"),
-        )
-
-    def change(self, config: Config) -> Config:
-        """A configuration as it is changed by what is asked for."""
-        return config.changed(
-            select=self.select,
-            extend_select=self.extend_select,
-            ignore=self.ignore,
-            min_severity=self.min_severity,
-            min_confidence=self.min_confidence,
-        )
+    return partial(
+        Config.changed,
+        select=None if select is None else selectors(_listed(select), "select"),
+        extend_select=selectors(_listed(extend_select), "extend_select"),
+        ignore=selectors(_listed(ignore), "ignore"),
+        min_severity=_one_of(Severity, min_severity, "min_severity"),
+        min_confidence=_one_of(Confidence, min_confidence, "min_confidence"),
+    )
 
 
 def _listed(selectors: str | Iterable[str]) -> Iterable[str]:

@@ -14,7 +14,7 @@ from functools import partial
 
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Severity
-from accel_advisor.library.choices import Choices, shown
+from accel_advisor.library.choices import choices, shown
 from accel_advisor.library.kept_results import KeptResults
 from accel_advisor.linting.checker import Checker
 from accel_advisor.linting.fix_loop import fix
@@ -107,14 +107,14 @@ class Engine:
         looks_every: float = 0.0,
     ) -> None:
         self.root = os.path.abspath(root)
-        self._choices = Choices.of(select, extend_select, ignore, min_severity, min_confidence)
+        self._choices = choices(select, extend_select, ignore, min_severity, min_confidence)
         self._texts: dict[str, bytes] = {}
         self._changing = threading.Lock()
         self._kept = KeptResults()
         self._checker = Checker()
         self._looks_every = looks_every
         self._look_due = -math.inf
-        self._configurations = Configurations(self._choices.change)
+        self._configurations = Configurations(self._choices)
 
     def update(self, path: str | os.PathLike[str], text: str) -> None:
         """Lets a text stand instead of what a file holds, until it is closed. The file need not be there.
@@ -188,7 +188,7 @@ class Engine:
     def _linted(self, names: Iterable[str], texts: _Texts) -> tuple[Configurations, Report]:
         if time.monotonic() >= self._look_due:
             self._look_due = time.monotonic() + self._looks_every
-            self._configurations = Configurations(self._choices.change)
+            self._configurations = Configurations(self._choices)
             self._kept.look_again()
             self._checker.look_again()
         configurations = self._configurations

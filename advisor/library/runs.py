@@ -12,7 +12,7 @@ from pathlib import Path
 
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Confidence, Finding, Severity
-from accel_advisor.library.choices import Choices, shown
+from accel_advisor.library.choices import choices, shown
 from accel_advisor.linting.cache import Caches
 from accel_advisor.linting.joining import joined
 from accel_advisor.linting.linter import lint as lint_files
@@ -85,7 +85,7 @@ def lint(
         ['train.py:13:18: ACC201', 'train.py:16:14: ACC208']
     """
     named = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    configurations = Configurations(Choices.of(select, extend_select, ignore, min_severity, min_confidence).change)
+    configurations = Configurations(choices(select, extend_select, ignore, min_severity, min_confidence))
     found = Discoverer(configurations.patterns, force_exclude=force_exclude).discover([os.fspath(one) for one in named])
     caches = Caches() if cache else None
     report = lint_files(found.files, configurations, jobs=jobs, memory=caches)

@@ -63,7 +63,7 @@ class Sample:
     """What a GPU did at one moment.
 
     Attributes:
-        at: on :func:`time.perf_counter`, in seconds.
+        at: on :func:`time.perf_counter`, in seconds; in a record, since the run began.
         busy: share of the last sampling period (a sixth of a second to a second) in which a kernel ran.
         memory: bytes in use, by whomever.
         power: watts.
@@ -73,10 +73,10 @@ class Sample:
     """
 
     at: float
-    busy: float | None
-    memory: int | None
-    power: float | None
-    clock: int | None
+    busy: float | None = None
+    memory: int | None = None
+    power: float | None = None
+    clock: float | None = None
     energy: float | None = None
 
 

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from accel_advisor.machine.cores import usable_cores
+
 INSTALL_TORCH = "torch is not installed beside accel-advisor, whose extra [tune] brings it"
 """What a command says that needs torch and finds none."""
 _UNLIMITED = 1 << 60
@@ -93,10 +95,9 @@ def inspect_machine(root: Path = Path("/")) -> Machine:
     host = psutil.virtual_memory()
     limit, free = _memory(root)
     shared = _shared_memory(root)
-    logical = os.cpu_count() or 1
     return Machine(
-        logical_cores=logical,
-        affinity=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else logical,
+        logical_cores=os.cpu_count() or 1,
+        affinity=usable_cores(),
         quota=_quota(root),
         memory_total=host.total if limit is None else min(host.total, limit),
         memory_free=host.available if free is None else min(host.available, free),

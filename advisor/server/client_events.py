@@ -39,10 +39,6 @@ def did_change(ls: AdvisorServer, params: types.DidChangeTextDocumentParams) -> 
         ls.checking.soon(file)
 
 
-def did_save(ls: AdvisorServer, params: types.DidSaveTextDocumentParams) -> None:
-    _look_again(ls)
-
-
 def did_close(ls: AdvisorServer, params: types.DidCloseTextDocumentParams) -> None:
     _closed(ls, params.text_document.uri)
 
@@ -54,21 +50,21 @@ def notebook_did_open(ls: AdvisorServer, params: types.DidOpenNotebookDocumentPa
 def notebook_did_change(ls: AdvisorServer, params: types.DidChangeNotebookDocumentParams) -> None:
     file = ls.workspaces.files.get(params.notebook_document.uri)
     if file is not None and file.notebook is not None:
-        file.notebook.apply(params.change, params.notebook_document.version, ls.encoding)
+        file.notebook.apply(params.change, ls.encoding)
         ls.workspaces.changed(file)
         ls.checking.soon(file)
-
-
-def notebook_did_save(ls: AdvisorServer, params: types.DidSaveNotebookDocumentParams) -> None:
-    _look_again(ls)
 
 
 def notebook_did_close(ls: AdvisorServer, params: types.DidCloseNotebookDocumentParams) -> None:
     _closed(ls, params.notebook_document.uri)
 
 
-def watched_files(ls: AdvisorServer, params: types.DidChangeWatchedFilesParams) -> None:
-    _look_again(ls)
+def disk_changed(
+    ls: AdvisorServer,
+    params: types.DidSaveTextDocumentParams | types.DidSaveNotebookDocumentParams | types.DidChangeWatchedFilesParams,
+) -> None:
+    ls.workspaces.look_again()
+    ls.checking.soon()
 
 
 async def folders(ls: AdvisorServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -96,24 +92,19 @@ def _closed(ls: AdvisorServer, uri: str) -> None:
         ls.checking.soon()
 
 
-def _look_again(ls: AdvisorServer) -> None:
-    ls.workspaces.look_again()
-    ls.checking.soon()
-
-
 EVENTS: Mapping[str, Callable[..., Any]] = {
     types.INITIALIZE: initialize,
     types.INITIALIZED: initialized,
     types.SHUTDOWN: shutdown,
     types.TEXT_DOCUMENT_DID_OPEN: did_open,
     types.TEXT_DOCUMENT_DID_CHANGE: did_change,
-    types.TEXT_DOCUMENT_DID_SAVE: did_save,
+    types.TEXT_DOCUMENT_DID_SAVE: disk_changed,
     types.TEXT_DOCUMENT_DID_CLOSE: did_close,
     types.NOTEBOOK_DOCUMENT_DID_OPEN: notebook_did_open,
     types.NOTEBOOK_DOCUMENT_DID_CHANGE: notebook_did_change,
-    types.NOTEBOOK_DOCUMENT_DID_SAVE: notebook_did_save,
+    types.NOTEBOOK_DOCUMENT_DID_SAVE: disk_changed,
     types.NOTEBOOK_DOCUMENT_DID_CLOSE: notebook_did_close,
-    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: watched_files,
+    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: disk_changed,
     types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: folders,
     types.WORKSPACE_DID_CHANGE_CONFIGURATION: configuration,
 }

@@ -87,14 +87,11 @@ class OpenNotebook:
         texts: the texts by URI.
     """
 
-    uri: str
-    version: int
     cells: list[types.NotebookCell]
     texts: dict[str, OpenText] = field(default_factory=dict)
 
-    def apply(self, change: types.NotebookDocumentChangeEvent, version: int, encoding: str) -> None:
+    def apply(self, change: types.NotebookDocumentChangeEvent, encoding: str) -> None:
         """Makes a change."""
-        self.version = version
         if change.cells is None:
             return
         if change.cells.structure is not None:

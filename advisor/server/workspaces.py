@@ -148,7 +148,7 @@ class Workspaces:
         self, notebook: types.NotebookDocument, documents: Iterable[types.TextDocumentItem]
     ) -> OpenFile | None:
         """Takes a notebook document with its cells."""
-        opened = OpenNotebook(notebook.uri, notebook.version, list(notebook.cells))
+        opened = OpenNotebook(list(notebook.cells))
         opened.open(list(documents))
         return self._open(notebook.uri, notebook=opened)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import queue
 import time
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -41,15 +40,6 @@ from accel_advisor.tuning.trial.child_process import ProcessEnded
 from accel_advisor.tuning.trial.contained_run import ContainedRun
 
 _LOOK_SECONDS = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a node that follows ends with: the exit status, one line for people, and whether it is of an error."""
-
-    status: int
-    sentence: str
-    failed: bool
 
 
 class Follower:
@@ -89,8 +79,8 @@ class Follower:
         else:
             self._link.part(Leaving("it was interrupted" if kind is KeyboardInterrupt else "it was ended"))
 
-    def follow(self) -> Verdict:
-        """Does what it is told until the node that leads has its answer, or is gone."""
+    def follow(self) -> Over:
+        """Does what it is told until the node that leads has its answer, or is gone; the answer for people here."""
         leader = self._met.names[0]
         while True:
             try:
@@ -105,7 +95,7 @@ class Follower:
                         self._obey(message)
             except LinkError as error:
                 words = f"node {leader}, which leads, is lost ({error}); this node changed nothing"
-                return Verdict(2, words, True)
+                return Over(2, words, failed=True)
 
     def _obey(self, message: Any) -> None:
         match message:
@@ -154,7 +144,7 @@ class Follower:
         except queue.Empty:
             return
         if isinstance(event, ProcessEnded):
-            self._link.send(RunEnded(event.status, event.failure, *run.child.output()))
+            self._link.send(RunEnded(event.status, event.failure, run.child.output()[1]))
 
     def _close_run(self) -> RunClosed:
         """Ends what runs; what it left."""
@@ -191,10 +181,10 @@ class Follower:
                 self._texts[file.name, digest] = path, text
         return ""
 
-    def _verdict(self, over: Over) -> Verdict:
+    def _verdict(self, over: Over) -> Over:
         """The answer of the node that leads, and where the change is."""
         if over.failed:
-            return Verdict(over.status, over.sentence, True)
+            return over
         leader = self._met.names[0]
         sentence = f"Node {self._met.name}: the answer is node {leader}'s: {over.sentence}"
         if over.changed:
@@ -207,7 +197,7 @@ class Follower:
                 sentence += f" Here {' and '.join(apart)} is as it was: copy it from node {leader}."
             else:
                 sentence += " This node sees the same files."
-        return Verdict(over.status, sentence, False)
+        return Over(over.status, sentence)
 
     @staticmethod
     def _same_file(file: FileText, path: Path) -> bool:

@@ -26,7 +26,7 @@ from accel_advisor.tuning.nodes.node_facts import least
 from accel_advisor.tuning.plain.plain_story import tune_plain
 from accel_advisor.tuning.pricing.measured_prices import measured_prices
 from accel_advisor.tuning.probe.channel.plain_loop import PlainLoop
-from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Measure, Ready, Settings
 from accel_advisor.tuning.racing.fix_races import FixRaces
 from accel_advisor.tuning.record.measured_outcome import measured_outcome
 from accel_advisor.tuning.record.outcome import Outcome
@@ -303,7 +303,7 @@ def _explain(session: Session, search: Search, seconds: float, root: Path, devic
         wanted.append((search.recommended, search.recommended))
     found = []
     for settings, what in wanted:
-        request = Request(what, 8, seconds / len(wanted) / 2, True, Purpose.EXPLANATION, seconds, True)
+        request = Request(Measure(what, 8, seconds / len(wanted) / 2, True, seconds, watch=True), Purpose.EXPLANATION)
         try:
             answer = session.answer(request)
         except TrialEnded as error:

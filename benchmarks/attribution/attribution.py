@@ -26,14 +26,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 from loop import Plan
 
-from accel_advisor.editing.fixer import write_atomically
-from accel_advisor.tuning.probe.channel.wire import BASELINE
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure
 from accel_advisor.tuning.search.diagnosis import Shares, diagnose
 from accel_advisor.tuning.search.readings import Loop, Readings
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import TrialError
-from benchmarks.recording import machine
+from benchmarks.recording import keep, machine
 
 POINTS = 3.0
 BLOCKS = 2
@@ -75,7 +74,7 @@ def reported(plan: Plan) -> Shares:
             for _ in range(BLOCKS):
                 # A batch more or less that lies ready at the ends of a block must not show either.
                 least = 12 if plan.workers else 6
-                readings.add(BASELINE, trial.measure(BASELINE, min_batches=least, min_seconds=SECONDS))
+                readings.add(BASELINE, trial.measure(Measure(BASELINE, min_batches=least, min_seconds=SECONDS)))
             trial.stop()
     return diagnose(readings).shares
 
@@ -169,9 +168,7 @@ def main() -> int:
             found.append({"case": name, "put_in": put_in, "reported": seen, "off": off})
             worst = max(worst, off)
             print(f"{off:5.2f} points  {name}: put in {put_in}, reported {seen}", flush=True)
-        if options.json is not None:
-            record = about | {"worst": worst if math.isfinite(worst) else None, "cases": found}
-            write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
+        keep(options.json, about | {"worst": worst if math.isfinite(worst) else None, "cases": found})
     print(f"worst of {len(found)} cases: {worst} points")
     return int(worst > POINTS)
 

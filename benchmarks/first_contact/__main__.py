@@ -13,17 +13,14 @@ when something was mended afterwards, its repositories are no first contact any 
 from __future__ import annotations
 
 import argparse
-import json
 import random
-import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
 
-from ..checkouts import folder_of
+from ..checkouts import excerpt, folder_of, lint
 from ..recording import commit, today
 from .records import (
     FINDINGS,
@@ -43,31 +40,6 @@ from .records import (
     write_rows,
 )
 
-AROUND = 12
-
-
-def lint(root: Path, *paths: str, options: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """What the linter reports on a checkout, or on some of its files, by default and with everything that it calls
-    info.
-
-    Args:
-        options: of `accel-advisor lint`, besides.
-
-    Raises:
-        SystemExit: it failed.
-    """
-    command = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache", "--exit-zero", "--min-severity", "info"]
-    done = subprocess.run(
-        [*command, "--output-format", "json", *options, *paths], cwd=root, capture_output=True, text=True
-    )
-    if done.returncode:
-        sys.exit(f"{root.name}: {done.stderr.strip()}")
-    found = list(json.loads(done.stdout))
-    for one in (at for finding in found for at in (finding, *finding["related"])):
-        path = Path(one["filename"])
-        one["filename"] = (path.relative_to(root.resolve()) if path.is_absolute() else path).as_posix()
-    return found
-
 
 def places(findings: list[dict[str, Any]]) -> list[Place]:
     """All lines that findings are about."""
@@ -76,23 +48,9 @@ def places(findings: list[dict[str, Any]]) -> list[Place]:
     ]
 
 
-def excerpt(root: Path, repository: str, finding: dict[str, Any]) -> str:
-    """A finding for somebody who reads it: its words, its fix, and the lines around it."""
-    row, fix = finding["location"]["row"], finding["fix"]
-    head = (
-        f"## {repository} {finding['filename']}:{row} {finding['code']} {finding['severity']} {finding['confidence']}"
-    )
-    shown = [head, finding["message"]]
-    if fix is not None:
-        texts = ", ".join(repr(edit["content"]) for edit in fix["edits"])
-        shown.append(f"fix ({fix['applicability']}): {fix['message']}: {texts}")
-    shown += [f"- {one['filename']}:{one['location']['row']} {one['message']}" for one in finding["related"]]
-    if finding["cell"] is None:
-        lines = (root / finding["filename"]).read_text(encoding="utf-8", errors="replace").splitlines()
-        first = max(0, row - 1 - AROUND)
-        around = enumerate(lines[first : row + AROUND], first + 1)
-        shown += ["```", *(f"{at}{'>' if at == row else ' '} {text}" for at, text in around), "```"]
-    return "\n".join(shown) + "\n"
+def _head(repository: str, finding: dict[str, Any]) -> str:
+    place = f"{finding['filename']}:{finding['location']['row']}"
+    return f"{repository} {place} {finding['code']} {finding['severity']} {finding['confidence']}"
 
 
 def run(chosen: Round, rounds: dict[str, Round], folder: Path, worklist: Path, size: int) -> None:
@@ -137,7 +95,7 @@ def run(chosen: Round, rounds: dict[str, Round], folder: Path, worklist: Path, s
         for repository, one in drawn
     ]
     chosen.run = {"date": today(), "commit": commit(), "findings": len(everything), "drawn": len(drawn)}
-    shown = [excerpt(folder_of(repository, folder), repository, one) for repository, one in drawn]
+    shown = [excerpt(folder_of(repository, folder), _head(repository, one), one) for repository, one in drawn]
     write_atomically(worklist, "\n".join(shown).encode())
     write_rows(Remark, scored, REMARKS)
     write_rows(Verdict, [*read_rows(Verdict, FINDINGS), *verdicts], FINDINGS)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from accel_advisor.editing.fixer import write_atomically
+from ..recording import keep
 
 HERE = Path(__file__).resolve().parent
 ROUNDS, REMARKS, FINDINGS = HERE / "rounds.json", HERE / "remarks.csv", HERE / "findings.csv"
@@ -89,7 +89,7 @@ def read_rounds(path: Path = ROUNDS) -> dict[str, Round]:
 def write_rounds(rounds: Iterable[Round], path: Path = ROUNDS) -> None:
     """Keeps all rounds."""
     plain = [{name: getattr(one, name) for name in Round.__slots__} for one in rounds]
-    write_atomically(path, (json.dumps(plain, indent=1) + "\n").encode())
+    keep(path, plain)
 
 
 def read_rows(kind: type[Row], path: Path) -> list[Row]:

@@ -13,14 +13,11 @@ least two of each rule as far as there are, and the rest from all projects in tu
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from accel_advisor.editing.fixer import write_atomically
-
-from ..recording import machine
+from ..recording import keep, machine
 from .drawing import Drawn, draw
 from .project import KINDS, check, lint
 
@@ -49,7 +46,7 @@ def check_all(projects: list[Path], recorded: bool) -> int:
                 print(f"    new: {line}")
     if recorded:
         kept = {**machine(), "projects": counts}
-        write_atomically(RESULTS, (json.dumps(kept, indent=1) + "\n").encode())
+        keep(RESULTS, kept)
     return 1 if wrong else 0
 
 

@@ -22,11 +22,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 WILD = Path(__file__).resolve().parents[1] / "wild"
 sys.path.insert(0, str(WILD))
@@ -34,7 +33,6 @@ sys.path.insert(0, str(WILD.parents[1]))
 
 import data  # noqa: E402 -- of benchmarks/wild
 
-from accel_advisor.editing.fixer import write_atomically  # noqa: E402
 from accel_advisor.machine.machine import inspect_machine  # noqa: E402
 from accel_advisor.tuning.knobs.raced_fixes import RacedFix  # noqa: E402
 from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRuns  # noqa: E402
@@ -44,7 +42,7 @@ from accel_advisor.tuning.showing.race_text import fix_sentence  # noqa: E402
 from accel_advisor.tuning.target.command import Command  # noqa: E402
 from accel_advisor.tuning.trial.session import Session  # noqa: E402
 from accel_advisor.tuning.trial.trial_errors import TrialError  # noqa: E402
-from benchmarks.recording import machine  # noqa: E402
+from benchmarks.recording import keep, machine  # noqa: E402
 
 RUNS = 5
 """Runs of old against new that a recommended fix is checked in."""
@@ -53,13 +51,11 @@ EXAMPLES, TUTORIAL, GAN = "pytorch/examples", "yunjey/pytorch-tutorial", "erikli
 
 @dataclass(frozen=True)
 class Script:
-    """A script of a repository; ``environment`` has ``{root}`` for the folder of the copy."""
+    """A script of a repository."""
 
     repository: str
     path: str
     fixture: data.Fixture
-    args: tuple[str, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict)
 
 
 SHARED = data.mnist("data")
@@ -102,8 +98,7 @@ def main() -> int:
         show(results[name])
         record = {"machine": machine(), "block": options.block, "limit": options.limit}
         record["scripts"] = list(results.values())
-        if options.json is not None:
-            write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
+        keep(options.json, record)
     verdicts = Counter(one["verdict"] for result in results.values() for one in result["raced"])
     print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()) or "no fix was raced")
     checked = [one for result in results.values() for one in result["checked"]]
@@ -130,7 +125,7 @@ def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[st
         "load": list(os.getloadavg()),
     }
     began, memory = time.monotonic(), inspect_machine().memory_total
-    command = Command(path, None, script.args, path.parent)
+    command = Command(path, None, (), path.parent)
     checked: list[dict[str, Any]] = []
     unchecked: list[str] = []
 
@@ -138,7 +133,11 @@ def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[st
         if time.monotonic() - began > options.limit:
             raise TimeUpError(f"not begun within {options.limit:.0f} s: {words}")
 
-    with surroundings(script, root), Session(command, deadline=math.inf, start_timeout=300.0, restarts=1) as session:
+    stand_ins = os.pathsep.join(filter(None, (str(WILD / "environment"), os.environ.get("PYTHONPATH"))))
+    with (
+        patch.dict(os.environ, PYTHONPATH=stand_ins),
+        Session(command, deadline=math.inf, start_timeout=300.0, restarts=1) as session,
+    ):
         races = FixRaces(session, root=root, rules=(), memory=memory, block=options.block, say=say)
         try:
             found = races.run(safe=False, unsafe=False)
@@ -175,20 +174,6 @@ def checks(runs: WholeRuns, fix: RacedFix) -> dict[str, Any]:
             times[new] = statistics.geometric_mean(run.times)
         ratios.append(times[False] / times[True])
     return {"ratios": [round(one, 3) for one in ratios], "pays": min(ratios) > 1}
-
-
-@contextmanager
-def surroundings(script: Script, root: Path) -> Iterator[None]:
-    """The environment of a script: the stand-ins of benchmarks/wild, and what it asks for."""
-    old = dict(os.environ)
-    own = {key: value.replace("{root}", str(root)) for key, value in script.environment.items()}
-    paths = [str(WILD / "environment"), own.pop("PYTHONPATH", ""), old.get("PYTHONPATH", "")]
-    os.environ.update(own, PYTHONPATH=os.pathsep.join(filter(None, paths)))
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(old)
 
 
 def show(result: dict[str, Any]) -> None:

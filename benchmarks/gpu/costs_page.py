@@ -13,6 +13,7 @@ from benchmarks.gpu import habits
 from benchmarks.gpu.claims import words
 from benchmarks.gpu.copies import KINDS, PLAIN
 from benchmarks.gpu.surroundings import RESULTS, ROOT, provenance
+from benchmarks.recording import put
 
 PAGE = ROOT / "docs" / "costs.md"
 OTHERS = tuple(kind.name for kind in KINDS if kind is not PLAIN)
@@ -22,9 +23,7 @@ def page(text: str) -> str:
     """A text with the tables of the records between their marks."""
     for name, table in (("habits", habits.table), ("copies", copies), ("pinned training", training)):
         record = json.loads((RESULTS / ("habits.json" if name == "habits" else "pinning.json")).read_text())
-        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        head, _, rest = text.partition(begin)
-        text = f"{head}{begin}\n{table(record)}\n\n{end}{rest.partition(end)[2]}"
+        text = put(text, name, f"\n{table(record)}\n\n")
     return text
 
 

@@ -29,9 +29,7 @@ class Kernels:
         inputs = torch.randn(rows, width, device=self.device)
         found: list[Variant] = []
 
-        def trained(
-            name: str, *, set_to_none: bool = True, retain: bool = False, anomaly: bool = False, **how: bool
-        ) -> Step:
+        def trained(*, set_to_none: bool = True, retain: bool = False, anomaly: bool = False, **how: bool) -> Step:
             model = nn.Sequential(*[nn.Linear(width, width) for _ in range(layers)]).to(self.device)
             optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, **how)
 
@@ -48,7 +46,7 @@ class Kernels:
             model = nn.Sequential(*[nn.Linear(width, width) for _ in range(layers)]).to(self.device)
             copies = [one.detach().clone() for one in model.parameters()]
             weights = [one.detach() for one in model.parameters()]
-            step = trained("foreach")
+            step = trained()
 
             def one_by_one() -> None:
                 step()
@@ -63,20 +61,18 @@ class Kernels:
             return all_at_once if together else one_by_one
 
         found += [
-            Variant("fused", trained("fused", fused=True)),
-            Variant("foreach", trained("foreach"), "ACC415", "`AdamW(...)` without `fused=True`", "fused"),
+            Variant("fused", trained(fused=True)),
+            Variant("foreach", trained(), "ACC415", "`AdamW(...)` without `fused=True`", "fused"),
             Variant(
                 "loop",
-                trained("loop", foreach=False),
+                trained(foreach=False),
                 "ACC416",
                 "`AdamW(..., foreach=False)` beside its default",
                 "foreach",
             ),
-            Variant(
-                "zeros", trained("zeros", set_to_none=False), "ACC411", "`zero_grad(set_to_none=False)`", "foreach"
-            ),
-            Variant("retained", trained("retained", retain=True), "ACC414", "`backward(retain_graph=True)`", "foreach"),
-            Variant("anomaly", trained("anomaly", anomaly=True), "ACC412", "`detect_anomaly` left on", "foreach"),
+            Variant("zeros", trained(set_to_none=False), "ACC411", "`zero_grad(set_to_none=False)`", "foreach"),
+            Variant("retained", trained(retain=True), "ACC414", "`backward(retain_graph=True)`", "foreach"),
+            Variant("anomaly", trained(anomaly=True), "ACC412", "`detect_anomaly` left on", "foreach"),
             Variant("average", averaged(together=True)),
             Variant(
                 "averages one by one",

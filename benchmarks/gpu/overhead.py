@@ -101,9 +101,9 @@ def main() -> int:
     device, began = "cuda" if torch.cuda.is_available() else "cpu", time.monotonic()
     with tempfile.TemporaryDirectory(prefix="gpu-benchmark-") as name:
         find_ourselves(Path(name))
-        from accel_advisor.editing.fixer import write_atomically
         from accel_advisor.tuning.trial.trial_errors import TrialError
-        from benchmarks.overhead import bench, costs, put, table
+        from benchmarks.overhead import bench, costs, write_results
+        from benchmarks.recording import keep
 
         found = about(device) | {"load before": round(os.getloadavg()[0], 1), "quick": options.quick}
         with bench(plan(device, quick=options.quick)) as one:
@@ -130,11 +130,10 @@ def main() -> int:
                 found |= section(alone, watched)
                 if options.json is not None:
                     record = json.loads(options.json.read_text()) if options.json.exists() else {}
-                    write_atomically(options.json, (json.dumps(record | {"gpu": found}, indent=1) + "\n").encode())
+                    keep(options.json, record | {"gpu": found})
     print(json.dumps(found, indent=1))
     if options.page is not None and options.json is not None and "kinds" in found:
-        text = table(json.loads(options.json.read_text()))
-        write_atomically(options.page, put(options.page.read_text(encoding="utf-8"), text).encode())
+        write_results(options.page, json.loads(options.json.read_text()))
     return 0 if "kinds" in found else 1
 
 

@@ -64,7 +64,7 @@ def measured(plan: Any, *, quick: bool) -> list[dict[str, Any]]:
         TrialError: the script could not be run.
         RuntimeError: it did not say what the profiler saw.
     """
-    from accel_advisor.tuning.probe.channel.wire import BASELINE
+    from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure
     from accel_advisor.tuning.target.command import Command
     from accel_advisor.tuning.trial.trial import Trial
     from accel_advisor.tuning.trial.trial_errors import ScriptFinished
@@ -84,10 +84,10 @@ def measured(plan: Any, *, quick: bool) -> list[dict[str, Any]]:
             with Trial(Command(script, None, words, folder), deadline=time.monotonic() + PATIENCE) as trial:
                 trial.start()
                 seconds = 0.2 if quick else SECONDS
-                blocks = [trial.measure(BASELINE, min_batches=8, min_seconds=seconds) for _ in range(BLOCKS)]
+                blocks = [trial.measure(Measure(BASELINE, min_batches=8, min_seconds=seconds)) for _ in range(BLOCKS)]
                 (folder / "done").touch()
                 with suppress(ScriptFinished):
-                    trial.measure(BASELINE, min_batches=1, min_seconds=math.inf)
+                    trial.measure(Measure(BASELINE, min_batches=1, min_seconds=math.inf))
             ears.join(timeout=10)
         if not said or "failed" in said[0]:
             raise RuntimeError(said[0]["failed"] if said else "the script did not say what the profiler saw")

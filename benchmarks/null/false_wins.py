@@ -33,7 +33,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
 from accel_advisor.tuning.knobs.raced_fixes import RaceVerdict, verdict_of_race
 from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRuns
@@ -43,7 +42,7 @@ from accel_advisor.tuning.trial.session import Session
 from accel_advisor.tuning.trial.timeline import START
 from accel_advisor.tuning.tuner import Options, tune
 from accel_advisor.tuning.wording.kept_text import kept_text
-from benchmarks.recording import machine
+from benchmarks.recording import keep, machine
 
 KINDS: tuple[tuple[str, int], ...] = (
     ("serial", 0),
@@ -176,10 +175,6 @@ def main() -> int:
     options = parser.parse_args()
     record: dict[str, Any] = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
 
-    def save() -> None:
-        if options.json is not None:
-            write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
-
     name = "loaded" if options.load else "quiet"
     part = record.setdefault(f"fixes {name}" if options.fixes else name, {"runs": []})
     if options.truth:
@@ -190,7 +185,7 @@ def main() -> int:
                 with neighbour(0) if options.load else contextlib.nullcontext():
                     known[kind] = truth(kind)
                 print(f"truth: {kind} {known[kind]}", flush=True)
-                save()
+                keep(options.json, record)
     done = {run["seed"] for run in part["runs"]}
     for number in range(options.runs):
         if number in done:
@@ -205,7 +200,7 @@ def main() -> int:
             false_wins=sum(run["recommended"] is not None for run in part["runs"]),
             seconds=round(part.get("seconds", 0.0) + time.monotonic() - began, 1),
         )
-        save()
+        keep(options.json, record)
         said = f"FALSE WIN {run['recommended']} {run['gain']}" if run["recommended"] else run["kept"]
         print(f"{number}: {run['kind']} from {run['workers']} workers, {run['seconds']} s: {said}", flush=True)
     allowed = len(part["runs"]) // LOADED_WINS if options.load else 0

@@ -19,9 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.tuning.probe.channel.wire import Settings
-from benchmarks.recording import machine, write_scores
+from benchmarks.recording import keep, machine, write_scores
 from benchmarks.regret.grid import Grid, neighbour, record, recorded
 from benchmarks.regret.ours import ours
 from benchmarks.regret.workloads import WORKLOADS, Workload
@@ -87,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
                 found["results"][key] = result
                 found = {"machine": machine(), "quick": options.quick, "results": found["results"]}
                 options.json.parent.mkdir(parents=True, exist_ok=True)
-                write_atomically(options.json, (json.dumps(found, indent=1) + "\n").encode())
+                keep(options.json, found)
 
 
 def main() -> None:

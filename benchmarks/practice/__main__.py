@@ -18,12 +18,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from accel_advisor.editing.fixer import write_atomically
-
-from ..checkouts import clone, folder_of
-from ..first_contact.__main__ import lint, places
+from ..checkouts import clone, folder_of, lint
+from ..first_contact.__main__ import places
 from ..first_contact.records import Remark, met_by, read_rows, recall_table
-from ..recording import machine
+from ..recording import keep, machine
 
 HERE = Path(__file__).resolve().parent
 REMARKS, TREES = HERE / "remarks.csv", HERE / "trees.json"
@@ -92,7 +90,7 @@ def record(done: dict[str, Practised]) -> None:
         }
         for name, one in done.items()
     }
-    write_atomically(RESULTS, (json.dumps({**machine(), "sets": sets}, indent=1) + "\n").encode())
+    keep(RESULTS, {**machine(), "sets": sets})
 
 
 def shown(name: str, one: Practised, missed: bool) -> Iterable[str]:

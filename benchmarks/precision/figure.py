@@ -14,28 +14,14 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from math import sqrt
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from sample import SAMPLES, VERDICTS, Checkout, Verdict, read_verdicts
+from sample import SAMPLES, VERDICTS, Checkout, Verdict
 
-Z = 1.959964
-
-
-def wilson(hits: int, size: int) -> tuple[float, float]:
-    """The interval of 95 % for a share, which is honest near 0 and 1 too.
-
-    Raises:
-        ValueError: nothing was counted.
-    """
-    if not size:
-        raise ValueError("no interval without a sample")
-    share = hits / size
-    middle = share + Z * Z / (2 * size)
-    half = Z * sqrt(share * (1 - share) / size + Z * Z / (4 * size * size))
-    return max(0.0, (middle - half) / (1 + Z * Z / size)), min(1.0, (middle + half) / (1 + Z * Z / size))
+from accel_advisor.tuning.showing.explain import wilson
+from benchmarks.first_contact.records import read_rows
 
 
 def table(verdicts: Iterable[Verdict]) -> Iterator[str]:
@@ -49,7 +35,7 @@ def table(verdicts: Iterable[Verdict]) -> Iterator[str]:
     for name in sorted(counts, key=lambda name: (name.startswith("*"), name)):
         count = counts[name]
         read, right = count.total(), count["right"] + count["weak"]
-        low, high = wilson(right, read)
+        low, high = wilson(right / read, read)
         share = f"{100 * right / read:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
         yield f"| {name} | {read} | {right} | {count['weak']} | {count['wrong']} | {share} |"
 
@@ -64,7 +50,7 @@ def main() -> None:
     chosen = args.sample or list(samples)[-1]
     if chosen not in samples:
         parser.error(f"--sample: there is no sample {chosen}; {SAMPLES.name} knows {', '.join(samples)}")
-    verdicts = [one for one in read_verdicts() if one.sample == chosen]
+    verdicts = [one for one in read_rows(Verdict, VERDICTS) if one.sample == chosen]
     for one in verdicts:
         if one.verdict not in ("right", "weak", "wrong"):
             sys.exit(f"{VERDICTS.name}: {one.path}:{one.line} {one.code} has no verdict; write right, weak or wrong")

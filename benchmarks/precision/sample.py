@@ -11,20 +11,21 @@ that is called like its repository, with a plus for the slash: ``pytorch+example
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import random
-import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks.checkouts import excerpt, lint, revision
+from benchmarks.first_contact.records import read_rows, write_rows
+
 HERE = Path(__file__).resolve().parent
 VERDICTS, SAMPLES = HERE / "verdicts.csv", HERE / "samples.json"
-AROUND = 12
 
 
 class Place(NamedTuple):
@@ -82,63 +83,20 @@ class Checkout:
 
     def findings(self) -> list[dict[str, Any]]:
         """Everything that the default rules report in it, in order."""
-        command = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache", "--exit-zero", "--min-severity", "info"]
-        done = subprocess.run(
-            [*command, "--output-format", "json", self.part], cwd=self.root, capture_output=True, text=True
-        )
-        if done.returncode:
-            sys.exit(f"{self.root}: {done.stderr.strip()}")
-        return list(json.loads(done.stdout))
-
-    def path(self, finding: dict[str, Any]) -> str:
-        """The file of a finding, as the repository names it."""
-        path = Path(finding["filename"])
-        return (path.relative_to(self.root) if path.is_absolute() else path).as_posix()
+        return lint(self.root, self.part)
 
     def place(self, finding: dict[str, Any]) -> Place:
         """Where a finding stands."""
         row, cell = finding["location"]["row"], finding["cell"]
         line = str(row) if cell is None else f"cell {cell}, {row}"
-        return Place(self.repository, self.path(finding), line, finding["code"])
+        return Place(self.repository, finding["filename"], line, finding["code"])
 
 
-def revision(folder: Path) -> str:
-    """The commit that is checked out in a folder."""
-    return subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout.strip()
-
-
-def read_verdicts(path: Path = VERDICTS) -> list[Verdict]:
-    """All that was drawn so far."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return [Verdict(**row) for row in csv.DictReader(file)]
-
-
-def write_verdicts(verdicts: Iterable[Verdict], path: Path = VERDICTS) -> None:
-    """Keeps what was drawn, and what is thought of it."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Verdict._fields)
-        writer.writerows(verdicts)
-
-
-def excerpt(checkout: Checkout, finding: dict[str, Any]) -> str:
-    """One finding for somebody who reads it: its words, its fix, and the lines around it."""
-    place, fix = checkout.place(finding), finding["fix"]
-    shown = [f"## {place.repository} {place.path}:{place.line} {place.code} {finding['severity']}", finding["message"]]
-    if fix is not None:
-        texts = ", ".join(repr(edit["content"]) for edit in fix["edits"])
-        shown.append(f"fix ({fix['applicability']}): {fix['message']}: {texts}")
-    shown += [f"- {one['filename']}:{one['location']['row']} {one['message']}" for one in finding["related"]]
-    if finding["cell"] is None:
-        lines = (checkout.root / place.path).read_text(encoding="utf-8", errors="replace").splitlines()
-        first = max(0, int(place.line) - 1 - AROUND)
-        around = enumerate(lines[first : int(place.line) + AROUND], first + 1)
-        shown += ["```", *(f"{row}{'>' if str(row) == place.line else ' '} {text}" for row, text in around), "```"]
-    return "\n".join(shown) + "\n"
+def shown(checkout: Checkout, finding: dict[str, Any]) -> str:
+    """One finding for somebody who reads it."""
+    place = checkout.place(finding)
+    head = f"{place.repository} {place.path}:{place.line} {place.code} {finding['severity']}"
+    return excerpt(checkout.root, head, finding)
 
 
 def main() -> None:
@@ -188,8 +146,8 @@ def main() -> None:
             "trees": trees,
         }
     )
-    args.worklist.write_text("\n".join(excerpt(*one) for one in drawn), encoding="utf-8")
-    write_verdicts([*read_verdicts(), *verdicts])
+    args.worklist.write_text("\n".join(shown(*one) for one in drawn), encoding="utf-8")
+    write_rows(Verdict, [*read_rows(Verdict, VERDICTS), *verdicts], VERDICTS)
     SAMPLES.write_text(json.dumps(samples, indent=1) + "\n", encoding="utf-8")
     print(f"sample {name}: {len(drawn)} of {len(everything)} findings; {args.worklist} shows them", file=sys.stderr)
 

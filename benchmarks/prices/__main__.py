@@ -25,15 +25,14 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.tuning.pricing.line_prices import priced
 from accel_advisor.tuning.pricing.linted_files import findings_in
 from accel_advisor.tuning.pricing.sampled_shares import Shares
-from accel_advisor.tuning.probe.channel.wire import BASELINE, Block
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, Measure
 from accel_advisor.tuning.record.schema import FindingPrice
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
-from benchmarks.recording import machine
+from benchmarks.recording import keep, machine
 
 KINDS = ("sync", "copy", "save", "window", "numpy")
 SHARES = (0.01, 0.03, 0.1, 0.3)
@@ -120,9 +119,9 @@ def case(kind: str, wanted: float, seconds: float) -> Case:
         command = Command(folder / "loop.py", None, (kind, str(wanted), str(steps.port)), folder)
         with Trial(command, deadline=time.monotonic() + 240) as trial:
             ready = trial.start()
-            before = trial.measure(BASELINE, min_seconds=seconds / 2)
-            sampled = trial.measure(BASELINE, min_seconds=seconds, lines=True)
-            after = trial.measure(BASELINE, min_seconds=seconds / 2)
+            before = trial.measure(Measure(BASELINE, min_seconds=seconds / 2))
+            sampled = trial.measure(Measure(BASELINE, min_seconds=seconds, lines=True))
+            after = trial.measure(Measure(BASELINE, min_seconds=seconds / 2))
             trial.stop()
         assert sampled.lines is not None
         found = priced(sampled, findings_in(sampled.lines), folder, device=ready.device)
@@ -175,7 +174,7 @@ def short(seconds: float) -> Short:
         (folder / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
         with Trial(Command(folder / "short.py", None, (), folder), deadline=time.monotonic() + 240) as trial:
             trial.start()
-            block = trial.measure(BASELINE, min_seconds=seconds, lines=True)
+            block = trial.measure(Measure(BASELINE, min_seconds=seconds, lines=True))
             trial.stop()
     assert block.lines is not None
     shares = Shares(block.lines)
@@ -246,7 +245,7 @@ def main() -> int:
             }
         if shorts:
             record["short"] = {"machine": machine(), "load": load, "runs": [asdict(one) for one in shorts]}
-        write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
+        keep(options.json, record)
     return int(near < len(cases) or covered < COVERED * len(cases))
 
 

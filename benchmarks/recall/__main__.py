@@ -11,8 +11,6 @@ differs from what was labelled is refused.
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from functools import reduce
@@ -22,8 +20,8 @@ from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
 
-from ..checkouts import clone
-from ..recording import machine
+from ..checkouts import clone, lint
+from ..recording import keep, machine
 from .labels import CORE, RULES, Label, Score, Tree, read_labels, read_trees, scored, spots
 
 HERE = Path(__file__).resolve().parent
@@ -36,16 +34,10 @@ def reports_on(root: Path, paths: list[str]) -> dict[tuple[str, str], list[tuple
     Raises:
         SystemExit: it failed.
     """
-    command = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache", "--exit-zero", "--min-severity", "info"]
-    done = subprocess.run([*command, "--output-format", "json", *paths], cwd=root, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{root.name}: {done.stderr.strip()}")
     found: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for finding in json.loads(done.stdout):
+    for finding in lint(root, *paths):
         for filename, lines in spots(finding):
-            path = Path(filename)
-            inner = path.relative_to(root.resolve()) if path.is_absolute() else path
-            found.setdefault((inner.as_posix(), finding["name"]), []).append(lines)
+            found.setdefault((filename, finding["name"]), []).append(lines)
     return found
 
 
@@ -116,7 +108,7 @@ def score(folder: Path, missed: bool, recorded: bool) -> None:
     print("\n".join(lines))
     if recorded:
         kept = record(everything, trees)
-        write_atomically(RESULTS, (json.dumps(kept, indent=1) + "\n").encode())
+        keep(RESULTS, kept)
         write_page(kept, lines)
 
 

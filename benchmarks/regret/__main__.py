@@ -19,11 +19,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
 from accel_advisor.tuning.probe.channel.wire import Settings
 
-from ..recording import commit, processor, today, write_scores
+from ..recording import commit, keep, processor, today, write_scores
 from .grid import Grid, neighbour, record, recorded, spelled
 from .ours import ours
 from .rivals import PACKAGES, RIVALS, environment
@@ -94,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
         found["workloads"][workload.name] = result
         found = stamp() | {"quick": options.quick, "workloads": found["workloads"]}
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(options.json, (json.dumps(found, indent=1) + "\n").encode())
+        keep(options.json, found)
         print(f"    {time.monotonic() - began:.0f} s", flush=True)
 
 

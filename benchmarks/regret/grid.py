@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from statistics import geometric_mean
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any, Self
 
 from accel_advisor.tuning.probe.channel.wire import Settings
@@ -43,9 +43,7 @@ class Grid:
         )
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         assert self._clock.stdin is not None
         assert self._clock.stdout is not None
         self._clock.stdin.close()
@@ -73,7 +71,7 @@ class Grid:
         for _ in range(1 if quick else ROUNDS):
             own.append(self._rate(cell, quick=quick))
             beside.append(self._rate(best, quick=quick))
-        drift = self.rate(best) / _geometric(beside)
+        drift = self.rate(best) / geometric_mean(beside)
         self.readings[cell] = [rate * drift for rate in own]
         say(f"{spelled(cell)}: {self.rate(cell):.1f} samples/s")
 
@@ -83,7 +81,7 @@ class Grid:
 
     def rate(self, cell: Settings) -> float:
         """Samples a second, starts of epochs included."""
-        return _geometric(self.readings[cell])
+        return geometric_mean(self.readings[cell])
 
     @property
     def best(self) -> Settings:
@@ -165,7 +163,3 @@ def spelled(settings: Settings) -> str:
     if not settings.num_workers:
         return "0"
     return f"{settings.num_workers} x {prefetch(settings)}" + (" kept" if settings.persistent_workers else "")
-
-
-def _geometric(values: list[float]) -> float:
-    return math.exp(math.fsum(math.log(value) for value in values) / len(values))

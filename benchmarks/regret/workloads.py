@@ -221,7 +221,7 @@ class Workload:
     length: int = 20_000
     baseline: Settings = NO_WORKERS
     workers: tuple[int, ...] = (0, 1, 2, 4, 8)
-    prefetch: tuple[int, ...] = (2, 8)
+    prefetch: tuple[int, ...] = (2,)
     persistent: tuple[bool, ...] = (False,)
     period: int = 1
     seconds: float = 1.2
@@ -280,6 +280,7 @@ WORKLOADS: tuple[Workload, ...] = (
         "4 workers",
         fetch="time.sleep(0.003)",
         step=DEVICE.format(0.006),
+        prefetch=(2, 8),
     ),
     Workload(
         "slow-storage",
@@ -288,7 +289,6 @@ WORKLOADS: tuple[Workload, ...] = (
         fetch="time.sleep(0.01875)",
         step=DEVICE.format(0.012),
         workers=(0, 1, 2, 4, 8, 12, 16),
-        prefetch=(2,),
         seconds=1.5,
     ),
     Workload(
@@ -299,6 +299,7 @@ WORKLOADS: tuple[Workload, ...] = (
         imports="import io\n\nfrom PIL import Image",
         step="burn(0.004)",
         workers=(0, 1, 2, 3, 4),
+        prefetch=(2, 8),
     ),
     Workload(
         "decode-for-device",
@@ -307,6 +308,7 @@ WORKLOADS: tuple[Workload, ...] = (
         fetch="burn(0.003)",
         step=DEVICE.format(0.012),
         workers=(0, 1, 2, 3, 4),
+        prefetch=(2, 8),
     ),
     Workload(
         "mixed",
@@ -315,6 +317,7 @@ WORKLOADS: tuple[Workload, ...] = (
         fetch="time.sleep(0.004); burn(0.0008)",
         step="burn(0.002); time.sleep(0.01)",
         workers=(0, 1, 2, 3, 4, 8),
+        prefetch=(2, 8),
     ),
     Workload(
         "bimodal",
@@ -323,6 +326,7 @@ WORKLOADS: tuple[Workload, ...] = (
         fetch="time.sleep(0.02 if hash((index, 7)) % 8 == 0 else 0.001)",
         step=DEVICE.format(0.01),
         workers=(0, 1, 2, 3, 4, 8),
+        prefetch=(2, 8),
         seconds=2.0,
     ),
     Workload(
@@ -343,7 +347,6 @@ WORKLOADS: tuple[Workload, ...] = (
         data=IN_MEMORY,
         step="burn(0.008)",
         workers=(0, 1, 2, 4),
-        prefetch=(2,),
     ),
     Workload(
         "huge-batches",
@@ -353,7 +356,6 @@ WORKLOADS: tuple[Workload, ...] = (
         step="burn(0.002); time.sleep(0.04)",
         batch=16,
         workers=(0, 1, 2, 3, 4, 6),
-        prefetch=(2,),
         seconds=2.0,
     ),
     Workload(
@@ -364,7 +366,6 @@ WORKLOADS: tuple[Workload, ...] = (
         step=DEVICE.format(0.008),
         length=6,
         workers=(0, 1, 2, 3, 4, 6),
-        prefetch=(2,),
         persistent=(False, True),
     ),
     Workload(
@@ -376,7 +377,6 @@ WORKLOADS: tuple[Workload, ...] = (
         epoch="data.epoch = epoch",
         length=6,
         workers=(0, 1, 2, 4),
-        prefetch=(2,),
     ),
     Workload(
         "tuned",
@@ -386,7 +386,6 @@ WORKLOADS: tuple[Workload, ...] = (
         step=DEVICE.format(0.006),
         baseline=Settings(4),
         workers=(0, 1, 2, 4, 6, 8),
-        prefetch=(2,),
     ),
     Workload(
         "too-many-workers",
@@ -397,7 +396,6 @@ WORKLOADS: tuple[Workload, ...] = (
         step="burn(0.006)",
         baseline=Settings(16),
         workers=(0, 1, 2, 3, 4, 16),
-        prefetch=(2,),
     ),
     Workload(
         "neighbour",
@@ -406,7 +404,6 @@ WORKLOADS: tuple[Workload, ...] = (
         fetch="time.sleep(0.004); burn(0.0005)",
         step="burn(0.002); time.sleep(0.01)",
         workers=(0, 1, 2, 3, 4, 6),
-        prefetch=(2,),
         seconds=2.5,
         loaded=True,
     ),
@@ -418,7 +415,6 @@ WORKLOADS: tuple[Workload, ...] = (
         step="pass",
         baseline=Settings(2),
         workers=(0, 1, 2, 4),
-        prefetch=(2,),
     ),
     Workload(
         "collate-heavy",
@@ -429,7 +425,6 @@ WORKLOADS: tuple[Workload, ...] = (
         arguments="batch_size={batch}, shuffle=True, collate_fn=collate",
         step=DEVICE.format(0.012),
         workers=(0, 1, 2, 3, 4),
-        prefetch=(2,),
     ),
     Workload(
         "shared-stream",
@@ -440,7 +435,6 @@ WORKLOADS: tuple[Workload, ...] = (
         arguments="batch_size={batch}",
         step=DEVICE.format(0.007),
         workers=(0, 1, 2, 3, 4, 8),
-        prefetch=(2,),
     ),
     Workload(
         "batch-sampler",
@@ -451,7 +445,6 @@ WORKLOADS: tuple[Workload, ...] = (
         arguments="batch_sampler=Buckets()",
         step=DEVICE.format(0.008),
         workers=(0, 1, 2, 4, 6, 8),
-        prefetch=(2,),
     ),
     Workload(
         "spawned",
@@ -463,7 +456,6 @@ WORKLOADS: tuple[Workload, ...] = (
         length=40,
         baseline=Settings(2),
         workers=(0, 1, 2, 4),
-        prefetch=(2,),
         persistent=(False, True),
     ),
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure
 from accel_advisor.tuning.search.diagnosis import Shares, diagnose
 from accel_advisor.tuning.search.readings import Loop, Readings
 from accel_advisor.tuning.target.command import Command
@@ -51,7 +51,7 @@ def test_what_was_put_in_comes_out(plan: dict[str, Any], put_in: Shares, tmp_pat
         readings = Readings(Loop(ready.loaders[0].settings, ready.loaders[0].length))
         # One late worker among few batches looks like waiting.
         least = 24 if plan.get("workers") else 8
-        readings.add(BASELINE, trial.measure(BASELINE, min_batches=least, min_seconds=0.5))
+        readings.add(BASELINE, trial.measure(Measure(BASELINE, min_batches=least, min_seconds=0.5)))
         trial.stop()
     found = diagnose(readings).shares
     for part in ("wait", "transfer", "compute", "host"):

@@ -18,20 +18,18 @@ from torch.optim import optimizer as optimizers
 
 from benchmarks.gpu.overhead import section
 from benchmarks.overhead import (
-    BEGIN,
-    END,
     bench,
     between,
     costs,
     middle,
     on_gpu,
-    put,
     quartile,
     result,
     shortest,
     table,
 )
 from benchmarks.overhead_loop import MODULES, PROBE, Blocks, Loop, Plan, Switch
+from benchmarks.recording import put
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -86,11 +84,12 @@ def test_the_shortest_step_of_which_so_much_may_be_taken() -> None:
 def test_the_page_says_what_is_recorded() -> None:
     page = (ROOT / "docs" / "overhead.md").read_text(encoding="utf-8")
     record = json.loads((ROOT / "benchmarks" / "results" / "overhead.json").read_text(encoding="utf-8"))
-    assert put(page, table(record)) == page
+    assert put(page, "results", table(record)) == page
 
 
 def test_a_page_keeps_what_is_around_its_marks() -> None:
-    assert put(f"one\n{BEGIN}old\n{END}\ntwo\n", "new\n") == f"one\n{BEGIN}new\n{END}\ntwo\n"
+    page = "one\n<!-- results -->\nold\n<!-- end of results -->\ntwo\n"
+    assert put(page, "results", "new\n") == page.replace("old", "new")
 
 
 def test_what_is_not_the_probes_stays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -25,7 +26,8 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModuleType, Modul
 
 
 def run(folder: Path, name: str, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, folder / name, *args], capture_output=True, text=True)
+    command = [sys.executable, folder / name, *args]
+    return subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
 
 
 def test_the_page_shows_what_was_read() -> None:
@@ -51,7 +53,7 @@ def test_a_sample_that_is_not_read_has_no_figure(tmp_path: Path) -> None:
     ("hits", "size", "low", "high"), [(0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (195, 200, 0.9428, 0.9893)]
 )
 def test_intervals(scripts: tuple[ModuleType, ModuleType], hits: int, size: int, low: float, high: float) -> None:
-    assert scripts[1].wilson(hits, size) == pytest.approx((low, high), abs=1e-4)
+    assert scripts[1].wilson(hits / size, size) == pytest.approx((low, high), abs=1e-4)
 
 
 def test_the_table_counts_weak_ones_as_right(scripts: tuple[ModuleType, ModuleType]) -> None:
@@ -75,7 +77,7 @@ def test_findings_of_a_checkout(scripts: tuple[ModuleType, ModuleType], tmp_path
     checkout = sample.Checkout.parse(f"{root}:examples")
     (finding,) = checkout.findings()
     assert checkout.place(finding) == sample.Place("owner/name", "examples/train.py", "4", "ACC207")
-    assert "\n4> x.to('cuda')\n" in sample.excerpt(checkout, finding)
+    assert "\n4> x.to('cuda')\n" in sample.shown(checkout, finding)
 
 
 def test_other_peoples_code_stays_outside(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.follower import Follower, Verdict
+from accel_advisor.tuning.follower import Follower
 from accel_advisor.tuning.nodes.meeting import Follows
 from accel_advisor.tuning.nodes.node_facts import stamp_of
 from accel_advisor.tuning.nodes.node_link import LinkError, NodeLink, enter, welcome
@@ -232,7 +232,7 @@ def rewriting(project: Path, new: str) -> Rewriting:
     return Rewriting(Settings(), Settings(2), (file,))
 
 
-def told(lead: NodeLink, follower: Follower, *messages: object) -> tuple[list[object], Verdict]:
+def told(lead: NodeLink, follower: Follower, *messages: object) -> tuple[list[object], Over]:
     """What a node answers, and how it ends."""
     for message in messages:
         lead.send(message)
@@ -255,7 +255,7 @@ def test_a_checkout_of_its_own_is_not_written_and_the_node_says_so(
     over = Over(0, "num_workers=2, 3.0x as fast.", changed=True)
     answers, verdict = told(lead, follower, rewriting(project, NEW), over)
     assert answers == [Agreed()]
-    assert verdict == Verdict(
+    assert verdict == Over(
         0,
         "Node b: the answer is node a's: num_workers=2, 3.0x as fast. Here train.py is as it was: copy it from node a.",
         False,
@@ -275,7 +275,7 @@ def test_what_is_not_the_text_of_the_node_that_leads_is_neither_agreed_to_nor_sh
         Agreed("train.py has another text here: bring all nodes to the same, and start again"),
         RunRefused("train.py is not here as it is to be shown"),
     ]
-    assert verdict == Verdict(2, "node a: no", True)
+    assert verdict == Over(2, "node a: no", True)
 
 
 def test_a_node_that_leads_and_is_gone(apart: tuple[Path, NodeLink, Follower]) -> None:

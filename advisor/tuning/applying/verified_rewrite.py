@@ -8,7 +8,7 @@ import time
 from accel_advisor.tuning.applying import rewrite_on_disk
 from accel_advisor.tuning.applying.rewrite import Recommendation, RewriteError
 from accel_advisor.tuning.nodes.lead import Lead
-from accel_advisor.tuning.probe.channel.wire import BASELINE, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure, Settings
 from accel_advisor.tuning.search.allowance import FEW_RUNS, runs_seconds
 from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.readings import Readings
@@ -113,7 +113,7 @@ def _run_once(
         fresh, purpose = readings.starts_anew(settings), Purpose.NEW_SOURCE if run.new else Purpose.OLD_SOURCE
         found: list[float] = []
         while len(found) < run.blocks and (len(found) < run.least or time.monotonic() - began < run.seconds):
-            block = session.block(Request(BASELINE, 8, block_seconds(budget), fresh, purpose))
+            block = session.block(Request(Measure(BASELINE, 8, block_seconds(budget), fresh), purpose))
             found.append(readings.charged_itself(settings, block))
         return tuple(found)
     finally:

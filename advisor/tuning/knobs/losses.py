@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
 LEAST = 16
 """Losses that a comparison needs."""
@@ -50,9 +51,9 @@ def compare(old: Sequence[float], again: Sequence[float], new: Sequence[float]) 
         return Moved(None, "the script's own loss is not a finite number")
     scale = math.fsum(abs(loss) for loss in old) / count
     share = (math.fsum(new) / count - math.fsum(old) / count) / scale if scale else 0.0
-    own = max(abs(_mean(one)) for one in _differences(old, again))
+    own = max(abs(fmean(one)) for one in _differences(old, again))
     for window in _differences(old, new):
-        beyond = abs(_mean(window)) - _ERRORS * _error(window) - own
+        beyond = abs(fmean(window)) - _ERRORS * _error(window) - own
         if beyond > TOLERANCE * scale:
             return Moved(share, f"it changes the loss: its mean moves by {share:+.1%}".replace("%", " %"))
     return Moved(share)
@@ -65,10 +66,6 @@ def _differences(old: Sequence[float], new: Sequence[float]) -> list[list[float]
     return [[b - a for a, b in both[start:end]] for start, end in pairwise(ends)]
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
 def _error(values: Sequence[float]) -> float:
-    mean = _mean(values)
+    mean = fmean(values)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from accel_advisor.tuning.applying.rewrite import Rewrite
 from accel_advisor.tuning.knobs.losses import Moved, compare, finite
-from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Ready, Turned
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Measure, Ready, Turned
 from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.search.paired_runs import MOST_PAIRS, ORDER, PairedRuns
 from accel_advisor.tuning.search.purposes import Purpose
@@ -79,7 +79,7 @@ class _Started:
     def block(self, seconds: float) -> float:
         """Measures one more block; seconds that it took with all there is to it."""
         began = time.monotonic()
-        block = self.session.block(Request(BASELINE, 8, seconds, False, Purpose.TRAINING_KNOB))
+        block = self.session.block(Request(Measure(BASELINE, 8, seconds), Purpose.TRAINING_KNOB))
         self.times.append(block.seconds / block.samples)
         return time.monotonic() - began
 
@@ -185,7 +185,7 @@ class WholeRuns:
             for _ in range(BLOCKS + 1):
                 one.block(self._block)
             if watch:
-                request = Request(BASELINE, 8, 2 * self._block, False, Purpose.PRICES, lines=True)
+                request = Request(Measure(BASELINE, 8, 2 * self._block, lines=True), Purpose.PRICES)
                 watched = one.session.answer(request).block
         return one.ended(watched)
 

@@ -86,11 +86,6 @@ class Lead:
         """Processes of the training on each node."""
         return self.nodes[0].ranks
 
-    @property
-    def others(self) -> tuple[int, ...]:
-        """The numbers of the nodes that follow."""
-        return tuple(self._links)
-
     def name(self, number: int) -> str:
         """Of a node."""
         return self.nodes[number].name

@@ -41,11 +41,6 @@ class MeetingKey:
         mark = hashlib.sha256(f"{endpoint}\n{name}".encode()).hexdigest()[:16]
         self.file = Path.home() / f"{_PREFIX}{mark}"
 
-    @property
-    def shared(self) -> bool:
-        """Whether it is in a file."""
-        return self._given is None
-
     def make(self) -> bytes:
         """The key of the node that leads; makes the file where there has to be one.
 

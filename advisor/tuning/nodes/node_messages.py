@@ -123,12 +123,11 @@ class RankGone:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The command of a node has ended: its exit status, why it could not be started at all, and the ends of what it
-    wrote."""
+    """The command of a node has ended: its exit status, why it could not be started at all, and the end of what it
+    wrote to stderr."""
 
     status: int | None
     failure: str
-    output: str
     errors: str
 
 

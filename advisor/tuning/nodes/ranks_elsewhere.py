@@ -57,7 +57,7 @@ class RanksOfNodes(Ranks):
                 self.hear(rank, said)
             case RankGone(rank):
                 self.lose(rank)
-            case RunEnded(status, failure, _, errors):
+            case RunEnded(status, failure, errors):
                 self._tell(NodeEnded(number, status, failure, errors))
             case RunRefused(reason):
                 self._tell(NodeStopped(f"node {self._lead.name(number)}: {reason}"))

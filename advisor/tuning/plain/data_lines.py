@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from accel_advisor.finding import Price
-from accel_advisor.source.program_lines import line_at, python_lines
+from accel_advisor.source.program_lines import line_at
+from accel_advisor.tuning.pricing.line_prices import LOOPS, tree_of
 from accel_advisor.tuning.pricing.sampled_shares import Shares
 from accel_advisor.tuning.probe.channel.wire import Frame, LoopSamples, LoopStack
-
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 _STRAY = 0.05
 """A sample in so many may belong to the line before or after, since the loop goes on while its stack is read."""
@@ -93,14 +92,10 @@ def _found(loop: ast.stmt, filename: str, depth: int, shares: Shares) -> DataLin
 
 def _loop(frame: Frame) -> ast.stmt | None:
     """The innermost loop around a frame's line."""
-    try:
-        tree = ast.parse("".join(python_lines(frame.filename)))
-    except (SyntaxError, ValueError):
-        return None
     around = [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, _LOOPS) and node.lineno <= frame.row <= (node.end_lineno or node.lineno)
+        for node in ast.walk(tree_of(frame.filename))
+        if isinstance(node, LOOPS) and node.lineno <= frame.row <= (node.end_lineno or node.lineno)
     ]
     return max(around, key=lambda node: node.lineno, default=None)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from accel_advisor.finding import Price
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Block
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Block, Measure
 from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.search import Request, block_seconds
 from accel_advisor.tuning.search.statistics import Interval, gain, order, student
@@ -118,7 +118,8 @@ def measure_plain(
             found: dict[str, Block] = {}
             for what in kinds:
                 watch(Purpose.CEILINGS, what)
-                answer = session.answer(Request(what, _LEAST_STEPS, block, False, Purpose.CEILINGS, budget / 2))
+                asked = Measure(what, _LEAST_STEPS, block, most_seconds=budget / 2)
+                answer = session.answer(Request(asked, Purpose.CEILINGS))
                 if answer.block is not None:
                     found[what] = answer.block
                 else:
@@ -133,12 +134,13 @@ def measure_plain(
         seconds = _LINES_SHARE * budget
         session.limit(time.monotonic() + seconds + 3 * _GRACE_SECONDS)
         watch(Purpose.PRICES, BASELINE)
-        request = Request(BASELINE, _LEAST_STEPS, seconds, False, Purpose.PRICES, seconds + _GRACE_SECONDS, lines=True)
-        readings.lines = session.answer(request).block
+        asked = Measure(BASELINE, _LEAST_STEPS, seconds, most_seconds=seconds + _GRACE_SECONDS, lines=True)
+        readings.lines = session.answer(Request(asked, Purpose.PRICES)).block
         session.limit(max(began + budget, time.monotonic()) + 2 * _GRACE_SECONDS)
         while ahead and time.monotonic() < began + budget:
             watch(Purpose.LOADER_AHEAD, BASELINE)
-            answer = session.answer(Request(BASELINE, _LEAST_STEPS, block, False, Purpose.LOADER_AHEAD, budget / 2))
+            asked = Measure(BASELINE, _LEAST_STEPS, block, most_seconds=budget / 2)
+            answer = session.answer(Request(asked, Purpose.LOADER_AHEAD))
             if answer.block is None:
                 break
             readings.own.append(answer.block)

@@ -11,12 +11,12 @@ from pathlib import Path
 from accel_advisor.config import ConfigError
 from accel_advisor.finding import Finding, Price
 from accel_advisor.selection import SelectorError
-from accel_advisor.source.program_lines import python_lines, row_for_people
+from accel_advisor.source.program_lines import row_for_people
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.plain.data_lines import data_lines
 from accel_advisor.tuning.plain.plain_measure import PlainReadings, measure_plain
-from accel_advisor.tuning.plain.plain_text import DISAGREE, LOADER_AHEAD, advice, sentence, unreplayed_text
-from accel_advisor.tuning.pricing.line_prices import priced
+from accel_advisor.tuning.plain.plain_text import DISAGREE, LOADER_AHEAD, UNREPLAYED, advice, sentence
+from accel_advisor.tuning.pricing.line_prices import priced, tree_of
 from accel_advisor.tuning.pricing.linted_files import findings_in
 from accel_advisor.tuning.pricing.sampled_shares import Shares
 from accel_advisor.tuning.probe.channel.plain_loop import PlainLoop
@@ -103,7 +103,7 @@ def _record(loop: PlainLoop, readings: PlainReadings, prices: Prices | None, roo
         calls=loop.calls,
         parts=parts,
         fetch=fetch,
-        unreplayed=unreplayed_text(loop.unreplayed, loop.function) if loop.unreplayed is not None else None,
+        unreplayed=UNREPLAYED[loop.unreplayed] if loop.unreplayed is not None else None,
     )
     if made is not None:
         name = display_name(made.filename, root)
@@ -138,13 +138,9 @@ def _sampled(loop: PlainLoop, rows: range, block: Block | None) -> Price | None:
 
 def _rows(loop: PlainLoop) -> range:
     """The lines of the function that fetches."""
-    try:
-        tree = ast.parse("".join(python_lines(loop.filename)))
-    except (SyntaxError, ValueError):
-        return range(loop.row, loop.row + 1)
     ends = [
         node.end_lineno or node.lineno
-        for node in ast.walk(tree)
+        for node in ast.walk(tree_of(loop.filename))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         and min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))]) == loop.row
     ]

@@ -12,13 +12,14 @@ from accel_advisor.tuning.search.headroom import HEADROOM
 from accel_advisor.tuning.search.statistics import WORTH, Interval
 from accel_advisor.tuning.wording.figures import times
 
-_UNREPLAYED = {
+UNREPLAYED = {
     Unreplayed.NOT_FOUND: "no function of the script's own gives the model what it takes in every step",
     Unreplayed.GENERATOR: "it is a generator, which runs already when the loop is measured",
     Unreplayed.NOT_A_FUNCTION: "it is no plain function, whose calls could be left out",
     Unreplayed.NEEDS_GRADIENTS: "what it gives is a part of the graph that backward goes through",
     Unreplayed.NOT_COPIED: "what it gives cannot be copied",
 }
+"""Why the speed with data ready at once was not measured."""
 DISAGREE = (
     "how fast the loop would run with data ready at once is not settled, since that share and what was measured "
     "without the calls, in turns, disagree: a quiet machine or a longer --budget settles it"
@@ -29,11 +30,6 @@ LOADER_AHEAD = (
     "later, a longer --budget reaches it"
 )
 _LEAST_SHARE = 0.03
-
-
-def unreplayed_text(reason: Unreplayed, function: str) -> str:
-    """Why the speed with data ready at once was not measured."""
-    return _UNREPLAYED[reason]
 
 
 def place(loop: PlainRecord) -> str:

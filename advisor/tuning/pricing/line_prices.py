@@ -33,7 +33,7 @@ LEAST_SHARE = 0.03
 """A line without a finding that takes less of a step is not named."""
 _MOST_LINES = 8
 _LONGEST_LOOP = 200
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _WAITING = frozenset("item tolist cpu numpy nonzero synchronize to cuda float int bool print all any".split())
 """Methods and functions in which the host waits for a device, where they are given something that is there."""
 
@@ -134,7 +134,8 @@ class _Place:
 
 
 @cache
-def _tree(filename: str) -> ast.Module:
+def tree_of(filename: str) -> ast.Module:
+    """What a file holds as it is known at run time; nothing where this Python cannot read it."""
     try:
         return ast.parse("".join(python_lines(filename)))
     except (SyntaxError, ValueError):  # a newer Python's, or no text
@@ -145,7 +146,7 @@ def _statement(filename: str, first: int, last: int) -> range:
     """The lines of the smallest statement that holds some lines; of one with a body, those before the body."""
     around = [
         node
-        for node in ast.walk(_tree(filename))
+        for node in ast.walk(tree_of(filename))
         if isinstance(node, ast.stmt) and node.lineno <= first and last <= (node.end_lineno or node.lineno)
     ]
     if not around:
@@ -181,7 +182,7 @@ def _lines(places: Sequence[_Place], shares: Shares, waiting: _Waiting, root: Pa
             continue
         key = frames[-1].filename, frames[-1].row, stack.fetching is not None
         stacks[key].add(number)
-        at[key][expression(frames[-1])] += shares.share(number)
+        at[key][expression(frames[-1])] += shares.of({number})
     found = [
         LinePrice(
             display_name(key[0], root),
@@ -231,11 +232,11 @@ def _loop(frame: Frame) -> range | None:
     """The lines of the innermost loop around the place where a batch is asked for, or of its function."""
     around = [
         node
-        for node in ast.walk(_tree(frame.filename))
-        if isinstance(node, (*_LOOPS, ast.FunctionDef, ast.AsyncFunctionDef))
+        for node in ast.walk(tree_of(frame.filename))
+        if isinstance(node, (*LOOPS, ast.FunctionDef, ast.AsyncFunctionDef))
         and node.lineno <= frame.row <= (node.end_lineno or node.lineno)
     ]
-    around = [node for node in around if isinstance(node, _LOOPS)] or around
+    around = [node for node in around if isinstance(node, LOOPS)] or around
     if not around:
         return None
     least = min(around, key=_length)

@@ -9,7 +9,7 @@ from accel_advisor.config import ConfigError
 from accel_advisor.selection import SelectorError
 from accel_advisor.tuning.pricing.line_prices import priced
 from accel_advisor.tuning.pricing.linted_files import findings_in
-from accel_advisor.tuning.probe.channel.wire import BASELINE
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure
 from accel_advisor.tuning.record.schema import Prices
 from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.search import Request
@@ -27,11 +27,10 @@ def measured_prices(session: Session, seconds: float, root: Path, device: str) -
     """What the lines of a step cost under the settings in the source, from a block that serves nothing else and takes
     about so many ``seconds``; None, with a note in the session, where nothing was seen."""
     session.limit(time.monotonic() + seconds + GRACE_SECONDS)
-    request = Request(
-        BASELINE, LEAST_BATCHES, seconds * (1 - WARM_SHARE), False, Purpose.PRICES, seconds + GRACE_SECONDS, lines=True
-    )
+    most = seconds + GRACE_SECONDS
+    asked = Measure(BASELINE, LEAST_BATCHES, seconds * (1 - WARM_SHARE), most_seconds=most, lines=True)
     try:
-        answer = session.answer(request)
+        answer = session.answer(Request(asked, Purpose.PRICES))
     except TrialEnded as error:
         session.notes.add(f"{_UNKNOWN}: {error.reason}")
         return None

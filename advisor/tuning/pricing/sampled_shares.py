@@ -38,10 +38,6 @@ class Shares:
         length = max(math.ceil(self.count / STRETCHES), 1)
         self._stretches = [samples.samples[start : start + length] for start in range(0, self.count, length)]
 
-    def share(self, stack: int) -> float:
-        """The share of one stack, by its number."""
-        return self.of({stack})
-
     def of(self, stacks: set[int]) -> float:
         """The share of several stacks together."""
         found = math.fsum(seconds for part in self._stretches for number, seconds in part if number in stacks)

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from accel_advisor.finding import Finding
+from accel_advisor.finding import Applicability, Finding
 from accel_advisor.tuning.applying import rewrite_on_disk
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.applying.rewrite import Rewrite, RewriteError, rewritten
 from accel_advisor.tuning.knobs.raced_fixes import RacedFix, RacedFixes, RaceVerdict, verdict_of_race
 from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRun, WholeRuns, verified
-from accel_advisor.tuning.racing.offered_fixes import OfferedFixes, offered
+from accel_advisor.tuning.racing.offered_fixes import OfferedFixes, has_fix, offered
 from accel_advisor.tuning.search.paired_runs import MOST_PAIRS
 from accel_advisor.tuning.search.statistics import WORTH
 from accel_advisor.tuning.search.verification import Verification
@@ -83,7 +83,7 @@ class FixRaces:
             else:
                 self._add(together)
         for findings in fixes.alone:
-            self._add(self._race(findings, base, safe=all(_safe(one) for one in findings)))
+            self._add(self._race(findings, base, safe=all(has_fix(one, Applicability.SAFE) for one in findings)))
         self.result = self._settled(safe=safe, unsafe=unsafe)
         return self.result
 
@@ -168,10 +168,6 @@ class FixRaces:
                 continue  # it changes what another one changes, and gains less
             chosen.append(one)
         return chosen, rewrite
-
-
-def _safe(finding: Finding) -> bool:
-    return finding.fix is not None and finding.fix.applicability == "safe"
 
 
 def _row(finding: Finding) -> int:

@@ -91,7 +91,7 @@ def offered(block: Block, loader: Sequence[Frame], rules: Sequence[str], root: P
     ]
     raced = [one for one in running if one.severity is not Severity.ERROR]
     safe, overlapping = plan(raced, {Applicability.SAFE})
-    alone = _together([*overlapping, *joined(one for one in raced if _is(one, Applicability.UNSAFE))])
+    alone = _together([*overlapping, *joined(one for one in raced if has_fix(one, Applicability.UNSAFE))])
     alone = _dearest_first(alone, block, root, device)
     if not rules:
         left_out += [
@@ -113,7 +113,8 @@ def _with(rules: Sequence[str], config: Config) -> Config:
     )
 
 
-def _is(finding: Finding, applicability: Applicability) -> bool:
+def has_fix(finding: Finding, applicability: Applicability) -> bool:
+    """Whether a finding has a fix of this kind."""
     return finding.fix is not None and finding.fix.applicability is applicability
 
 

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from accel_advisor.finding import Finding, Frequency
+from accel_advisor.tuning.pricing.line_prices import LOOPS
 from accel_advisor.tuning.probe.channel.wire import Frame, LoopSamples
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -50,7 +50,7 @@ class ReachedCode:
         around = [node for node in ast.walk(self._tree(name)) if _around(node, row)]
         around.sort(key=_length)
         for place, node in enumerate(around):
-            if isinstance(node, _LOOPS):
+            if isinstance(node, LOOPS):
                 return False
             if isinstance(node, _FUNCTIONS):
                 return self._called(name, node, around[place + 1 :])
@@ -86,7 +86,7 @@ def _parsed(source: bytes) -> ast.Module:
 def _around(node: ast.AST, row: int) -> bool:
     """Whether a node has a line within it; of a loop, its head belongs to it."""
     first = getattr(node, "lineno", row + 1)
-    return (first < row or (first == row and isinstance(node, _LOOPS))) and row <= (getattr(node, "end_lineno", 0) or 0)
+    return (first < row or (first == row and isinstance(node, LOOPS))) and row <= (getattr(node, "end_lineno", 0) or 0)
 
 
 def _length(node: ast.AST) -> int:

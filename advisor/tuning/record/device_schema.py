@@ -35,19 +35,6 @@ class DeviceUse:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceSample:
-    """What the device did at one moment: as :class:`DeviceUse`, ``at`` in seconds since the run began, and ``energy``:
-    joules on the counters of all cards that train, since their driver was loaded."""
-
-    at: float
-    busy: float | None = None
-    memory: int | None = None
-    power: float | None = None
-    clock: float | None = None
-    energy: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class EnergyRecord:
     """Joules that a sample takes of the ``cards`` that train: ``now`` with the settings in the source, and under those
     that are ``recommended``. ``ratio`` is the second by the first, from ``pairs`` of neighbouring blocks; None where

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
+from statistics import geometric_mean
 
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Ready, Settings
 from accel_advisor.tuning.record.outcome import Outcome, Row
@@ -36,7 +36,7 @@ def measured_outcome(ready: Ready, search: Search, root: Path) -> Outcome:
         samples = sum(old.samples for old, _ in search.final) / sum(old.batches for old, _ in search.final)
         old = [readings.charged_itself(search.baseline, block) for block, _ in search.final]
         new = [readings.charged_itself(search.chosen, block) for _, block in search.final]
-        outcome.baseline_rate, outcome.recommended_rate = samples / _geometric(old), samples / _geometric(new)
+        outcome.baseline_rate, outcome.recommended_rate = samples / geometric_mean(old), samples / geometric_mean(new)
         outcome.baseline_interval = interval([samples / seconds for seconds in old])
         outcome.recommended_interval = interval([samples / seconds for seconds in new])
     return outcome
@@ -51,7 +51,3 @@ def _row(readings: Readings, settings: Settings, against: Interval | None, faile
 
 def _against(readings: Readings, settings: Settings) -> Interval | None:
     return readings.against_baseline(settings) if readings.blocks(settings) else None
-
-
-def _geometric(values: list[float]) -> float:
-    return math.exp(math.fsum(math.log(value) for value in values) / len(values))

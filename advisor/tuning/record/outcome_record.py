@@ -10,13 +10,14 @@ from pathlib import Path
 
 from accel_advisor import __version__
 from accel_advisor.finding import Edit, Location
+from accel_advisor.machine.gpus import Sample
 from accel_advisor.machine.machine import Accelerator, Machine
 from accel_advisor.source.program_lines import place_of, row_for_people
 from accel_advisor.tuning.applying.project_code import display_name, own_frame
 from accel_advisor.tuning.nodes.node_facts import ranks_of
 from accel_advisor.tuning.nodes.node_messages import NodeFacts
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Settings
-from accel_advisor.tuning.record.device_schema import DeviceSample, DeviceUse, EnergyRecord
+from accel_advisor.tuning.record.device_schema import DeviceUse, EnergyRecord
 from accel_advisor.tuning.record.device_use import spans, use
 from accel_advisor.tuning.record.energy_use import OF_BLOCK, OF_SETTINGS, energy, joules
 from accel_advisor.tuning.record.outcome import Outcome, Row
@@ -24,7 +25,6 @@ from accel_advisor.tuning.record.schema import (
     SCHEMA,
     BlockRecord,
     Choice,
-    DeviceRecord,
     EditRecord,
     EpochStart,
     LoaderRecord,
@@ -250,12 +250,10 @@ def _block(served: Served, numbers: dict[Settings, int], outcome: Outcome) -> Bl
     )
 
 
-def _samples(outcome: Outcome) -> tuple[DeviceSample, ...]:
+def _samples(outcome: Outcome) -> tuple[Sample, ...]:
     """Those of the run itself, in its own time."""
-    found = ((round(one.at - outcome.clock, 3), one) for one in outcome.samples)
-    return tuple(
-        DeviceSample(at, one.busy, one.memory, one.power, one.clock, one.energy) for at, one in found if at >= 0
-    )
+    found = (replace(one, at=round(one.at - outcome.clock, 3)) for one in outcome.samples)
+    return tuple(one for one in found if one.at >= 0)
 
 
 def _machine(machine: Machine, devices: tuple[Accelerator, ...]) -> MachineRecord:
@@ -269,5 +267,5 @@ def _machine(machine: Machine, devices: tuple[Accelerator, ...]) -> MachineRecor
         cores=machine.cores,
         memory=machine.memory_total,
         shared_memory=machine.shared_memory_total,
-        devices=tuple(DeviceRecord(one.kind, one.name, one.memory) for one in devices),
+        devices=devices,
     )

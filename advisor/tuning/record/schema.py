@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from accel_advisor.finding import Price
+from accel_advisor.machine.gpus import Sample
+from accel_advisor.machine.machine import Accelerator
 from accel_advisor.tuning.probe.channel.wire import Settings
-from accel_advisor.tuning.record.device_schema import DeviceSample, DeviceUse, EnergyRecord
+from accel_advisor.tuning.record.device_schema import DeviceUse, EnergyRecord
 from accel_advisor.tuning.record.plain_record import PlainRecord
 from accel_advisor.tuning.record.turns_schema import FixesRecord, Ratio, TurnsRecord, VerificationRecord
 from accel_advisor.tuning.search.settings import Use
@@ -137,15 +139,6 @@ class BlockRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceRecord:
-    """An accelerator; memory in bytes."""
-
-    kind: str
-    name: str
-    memory: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class MachineRecord:
     """Memory in bytes; ``cores`` are those that could be kept busy."""
 
@@ -158,7 +151,7 @@ class MachineRecord:
     cores: float
     memory: int
     shared_memory: int | None = None
-    devices: tuple[DeviceRecord, ...] = ()
+    devices: tuple[Accelerator, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +323,7 @@ class Record:
     seconds: float
     budget: float | None = None
     blocks: tuple[BlockRecord, ...] = field(default=())
-    samples: tuple[DeviceSample, ...] = ()
+    samples: tuple[Sample, ...] = ()
     explained: tuple[Explanation, ...] = ()
     turns: TurnsRecord | None = None
     verdict: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from operator import mul
+from statistics import fmean, geometric_mean
 
 from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from accel_advisor.tuning.search.settings import consistent
@@ -125,7 +126,7 @@ class Readings:
         blocks = self.blocks(settings)
         if not blocks:
             return None
-        return math.exp(_mean([math.log(self.charged(settings, block)) for block in blocks]))
+        return geometric_mean([self.charged(settings, block) for block in blocks])
 
     def rate(self, settings: Settings) -> float | None:
         """Samples a second under ``settings``, an epoch's start included; None where nothing was measured."""
@@ -161,7 +162,7 @@ class Readings:
         if not starts and settings.persistent_workers:
             starts = [self._fetch or self._fetch_apart or 0.0]
         starts = starts or [block.pool_seconds for block in kin if block.pool_seconds > 0]
-        return self._beyond(settings, _mean(starts), kin) if starts else 0.0
+        return self._beyond(settings, fmean(starts), kin) if starts else 0.0
 
     def _start_seen(self, settings: Settings, block: Block) -> float | None:
         """Seconds from an epoch's end to the next one's first batch, as ``block`` saw them; None where it did not."""
@@ -175,7 +176,7 @@ class Readings:
         """Seconds that it takes to stop so many workers."""
         seen = [b.epoch_seconds - b.pool_seconds for b in self.blocks(settings) if b.pool_seconds and b.epoch_seconds]
         seen = [seconds for seconds in seen if seconds > 0]
-        return _mean(seen) if seen else 0.0
+        return fmean(seen) if seen else 0.0
 
     def _beyond(self, settings: Settings, start: float, blocks: list[Block]) -> float:
         """What a ``start`` adds to an epoch whose batches run as in ``blocks``. The loop waits for all of it; but the
@@ -319,7 +320,7 @@ class Readings:
         for blocks in (*self.references.values(), *(tried.blocks for tried in self.tried.values())):
             logs = [math.log(block.seconds / block.batches) for block in blocks]
             if len(logs) > 1:
-                squares += math.fsum((value - _mean(logs)) ** 2 for value in logs)
+                squares += math.fsum((value - fmean(logs)) ** 2 for value in logs)
                 freedom += len(logs) - 1
         return math.sqrt(squares / freedom) if freedom else 0.0
 
@@ -327,7 +328,3 @@ class Readings:
 def rest(block: Block) -> float:
     """Seconds of a batch that are left without the waiting for it."""
     return max(_LEAST_STEP, (block.seconds - block.wait) / block.batches)
-
-
-def _mean(values: list[float]) -> float:
-    return math.fsum(values) / len(values)

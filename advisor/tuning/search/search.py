@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from random import Random
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Measure, Settings
 from accel_advisor.tuning.search.allowance import Allowance
 from accel_advisor.tuning.search.headroom import Excess, Headroom
 from accel_advisor.tuning.search.purposes import Purpose
@@ -38,17 +38,15 @@ MOST_PAIRS = 12
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One block to measure: the fields of a wire ``Measure``, and what for. One that is not done within
-    ``most_seconds`` has failed."""
+    """One block to measure, and what for."""
 
-    what: What
-    min_batches: int
-    min_seconds: float
-    fresh: bool
+    measure: Measure
     purpose: Purpose
-    most_seconds: float = math.inf
-    watch: bool = False
-    lines: bool = False
+
+    @property
+    def what(self) -> What:
+        """What it is measured under."""
+        return self.measure.what
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +364,7 @@ class Search:
                 return
         least, seconds = self._size(what)
         most = self.time.late(what, last=last)
-        answer = yield Request(what, batches or least, seconds, fresh, purpose, most)
+        answer = yield Request(Measure(what, batches or least, seconds, fresh, most), purpose)
         self.time.spend(what, answer.seconds, answer.block)
         if answer.block is None:
             late = answer.seconds >= most

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from accel_advisor.machine.gpus import Sample
 from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT
-from accel_advisor.tuning.record.device_schema import DeviceSample
 from accel_advisor.tuning.record.phases import phases
 from accel_advisor.tuning.record.schema import BlockRecord, Record
 from accel_advisor.tuning.search.settings import describe
@@ -34,7 +34,7 @@ def trace(record: Record) -> dict[str, Any]:
     spans = (_span(_PHASES, one.name, one.began, one.end, "phase", {}) for one in phases(record.blocks))
     events = [*_names(record, lanes), *spans]
     for block in record.blocks:
-        events += _events(record, block, lanes[_lane(record, block)])
+        events += _events(block, lanes[_lane(record, block)])
     for one in record.samples:
         events += _device(one)
     about = {"script": record.script, "began": record.began, "device": record.device, "version": record.version}
@@ -62,7 +62,7 @@ def _name(kind: str, thread: int, name: str) -> Event:
     return {"ph": "M", "pid": _PROCESS, "tid": thread, "name": kind, "args": {"name": name}}
 
 
-def _events(record: Record, block: BlockRecord, lane: int) -> Iterator[Event]:
+def _events(block: BlockRecord, lane: int) -> Iterator[Event]:
     end = block.began + block.seconds
     about: dict[str, Any] = {"for": block.purpose}
     if block.failed:
@@ -81,7 +81,7 @@ def _events(record: Record, block: BlockRecord, lane: int) -> Iterator[Event]:
         yield _counter("memory of the workers", at, {"MiB": size / (1 << 20)})
 
 
-def _device(sample: DeviceSample) -> Iterator[Event]:
+def _device(sample: Sample) -> Iterator[Event]:
     values = {
         "GPU busy": ("%", sample.busy, 0.01),
         "GPU memory": ("MiB", sample.memory, 1 << 20),

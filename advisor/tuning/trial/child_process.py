@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
@@ -104,6 +103,7 @@ class ChildProcess:
         self.pid: int | None = None
         self._swept = threading.Event()  # or nobody is left who could say so
         self._clean = False
+        self._heard = threading.Event()
         self._connections: list[Connection] = []
         self._here = ranks or 1
         self._ranks: RankGroup | None = None
@@ -201,7 +201,6 @@ class ChildProcess:
         self.events.put(ProcessEnded(status))
 
     def _hear_child(self) -> None:
-        self._heard = threading.Event()
         try:
             if self._ranks is not None:
                 self._hear_ranks(self._ranks)
@@ -283,8 +282,9 @@ class ChildProcess:
         if self._ranks is not None:
             self._ranks.close()
         if len(self._connections) < self._here:
-            with contextlib.suppress(OSError, EOFError):  # wakes the thread that waits for the child
-                Client(self._listener.address, authkey=self._key).close()
+            # Wakes the thread that waits for the child. Where it has ended nobody would answer a word.
+            with contextlib.suppress(OSError):
+                Client(self._listener.address).close()
         with contextlib.suppress(OSError):
             self._listener.close()
         for connection in self._connections:
@@ -299,9 +299,3 @@ class ChildProcess:
             self._guard.wait()
         if self.scratch.exists():
             shutil.rmtree(self.scratch, ignore_errors=True)
-
-
-def remaining(deadline: float, seconds: float | None = None) -> float:
-    """Seconds until the deadline on :func:`time.monotonic`, at most ``seconds``, never negative."""
-    left = deadline - time.monotonic()
-    return max(min(left, seconds) if seconds is not None else left, 0.0)

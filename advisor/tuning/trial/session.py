@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from accel_advisor.machine.gpus import Sample
@@ -101,9 +100,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def beside(self) -> Session:
@@ -233,15 +230,7 @@ class Session:
             assert self._trial is not None
             before = Usage.now(self._trial.pid)
             try:
-                block = self._trial.measure(
-                    request.what,
-                    min_batches=request.min_batches,
-                    min_seconds=request.min_seconds,
-                    fresh=request.fresh,
-                    most_seconds=request.most_seconds,
-                    watch=request.watch,
-                    lines=request.lines,
-                )
+                block = self._trial.measure(request.measure)
                 self._usage = before, Usage.now(self._trial.pid)
                 return Answer(block, self._usage[1].at - began)
             except CandidateError as error:

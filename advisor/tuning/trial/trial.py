@@ -7,12 +7,10 @@ honest: a deadline, a heartbeat, and an end that leaves no process, segment or f
 from __future__ import annotations
 
 import contextlib
-import math
 import queue
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from accel_advisor.source.document import is_notebook
@@ -41,7 +39,7 @@ from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.target.notebook_script import cells_of, in_cells, left_out
 from accel_advisor.tuning.target.remedies import ran_out_of_memory
-from accel_advisor.tuning.trial.child_process import ProcessEnded, remaining
+from accel_advisor.tuning.trial.child_process import ProcessEnded
 from accel_advisor.tuning.trial.contained_run import ContainedRun
 from accel_advisor.tuning.trial.disk_space import LOOK_SECONDS
 from accel_advisor.tuning.trial.endings import died, last_words, named, slow_start, spoken, unseen
@@ -140,9 +138,7 @@ class Trial:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._close()
 
     def start(self) -> Ready:
@@ -208,18 +204,8 @@ class Trial:
         self.notes += tuple(left_out(notebook))
         return cells_of(notebook)
 
-    def measure(
-        self,
-        what: Settings | str,
-        *,
-        min_batches: int = 16,
-        min_seconds: float = 0.5,
-        fresh: bool = False,
-        most_seconds: float = math.inf,
-        watch: bool = False,
-        lines: bool = False,
-    ) -> Block:
-        """Serve one block under ``what`` (Settings, BASELINE, NO_WAIT or NO_TRANSFER) and return its measure.
+    def measure(self, asked: Measure) -> Block:
+        """Serve one block and return its measure.
 
         Raises:
             CandidateError: this candidate cannot be measured (a worker died, it cannot be pickled, no accelerator...);
@@ -233,11 +219,11 @@ class Trial:
         run = self._run
         if run is None or self._closed:
             raise RuntimeError("a trial measures between its start and its end")
-        run.child.send(Measure(what, min_batches, min_seconds, fresh, most_seconds, watch, lines))
+        run.child.send(asked)
         moved, batches = time.monotonic(), self._batches
         while True:
             stall = self.stall_timeout * (START_PATIENCE if self._phase == STARTING_WORKERS else 1)
-            stall = min(stall, most_seconds + LATE_SECONDS)
+            stall = min(stall, asked.most_seconds + LATE_SECONDS)
             event = self._wait(min(moved + stall, self.deadline))
             match event:
                 case Block():
@@ -252,17 +238,17 @@ class Trial:
                     late = event.reason is Unmeasurable.LOADER_LATER
                     raise (LoaderCame if late else NotMeasurable)(loop_text(event.reason))
                 case ScriptEnded() | ProcessEnded() | RankLost() | NodeEnded():
-                    raise self._ended(event, what)
+                    raise self._ended(event, asked.what)
                 case Heartbeat():
                     # A loop that is busy with something else, such as an evaluation, is the deadline's business.
                     if self._batches != batches or self._phase not in (FETCHING, STARTING_WORKERS):
                         moved, batches = time.monotonic(), self._batches
                 case None if time.monotonic() >= self.deadline:
                     self._close()
-                    raise TimedOut(f"the time for the trial was spent while {named(what)} was measured")
+                    raise TimedOut(f"the time for the trial was spent while {named(asked.what)} was measured")
                 case None:
                     self._close()
-                    raise TrialEnded(f"no batch came for {stall:.0f} s with {named(what)}, so its workers hang")
+                    raise TrialEnded(f"no batch came for {stall:.0f} s with {named(asked.what)}, so its workers hang")
 
     def stop(self) -> Stopped:
         """End the child without returning into user code, and return its last word."""
@@ -296,7 +282,7 @@ class Trial:
         """What the child says next; None at ``limit``. Heartbeats and last words are noted on the way."""
         assert self._run is not None
         try:
-            event = self._run.child.events.get(timeout=remaining(limit))
+            event = self._run.child.events.get(timeout=max(limit - time.monotonic(), 0.0))
         except queue.Empty:
             return None
         if isinstance(event, Heartbeat):
@@ -330,9 +316,7 @@ class Trial:
                 return NoLoader(f"{reason}; its last words were: {said}" if said else reason)
             if not event.trained:
                 return NeverTrained("the script iterates DataLoaders, but no training step happens between its batches")
-            return ScriptFinished(
-                f"the script ended after {event.batches} batches, before it could be measured", event.batches
-            )
+            return ScriptFinished(f"the script ended after {event.batches} batches, before it could be measured")
         whose: str = "the script's process"
         end: _End | None = event
         if isinstance(event, RankLost):

@@ -50,10 +50,6 @@ class ScriptFailed(TrialEnded):
 class ScriptFinished(TrialEnded):
     """The script trained, and ended well before it could be measured. Start again with ``extend_epochs``."""
 
-    def __init__(self, reason: str, batches: int) -> None:
-        super().__init__(reason)
-        self.batches = batches
-
 
 class NotMeasurable(TrialEnded):
     """The shape of the loop cannot be measured; ``reason`` says why."""

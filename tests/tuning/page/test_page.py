@@ -22,16 +22,17 @@ from click.testing import CliRunner
 
 from accel_advisor.commands.tune_command import tune
 from accel_advisor.finding import Price
+from accel_advisor.machine.gpus import Sample
+from accel_advisor.machine.machine import Accelerator
 from accel_advisor.tuning.page.charts import legend, step_bars, throughput, timeline
 from accel_advisor.tuning.page.line_costs import line_costs
 from accel_advisor.tuning.page.loader_stages import ways
 from accel_advisor.tuning.page.page import comparison_page, history_page, trial_page
 from accel_advisor.tuning.probe.channel.wire import Settings
-from accel_advisor.tuning.record.device_schema import DeviceSample, DeviceUse, EnergyRecord
+from accel_advisor.tuning.record.device_schema import DeviceUse, EnergyRecord
 from accel_advisor.tuning.record.history import HISTORY, Entry, History
 from accel_advisor.tuning.record.record_file import read_record, record_of
 from accel_advisor.tuning.record.schema import (
-    DeviceRecord,
     Explanation,
     FindingPrice,
     FunctionTime,
@@ -404,9 +405,9 @@ def test_a_device_is_shown_where_its_driver_reports_it(record: Record) -> None:
     assert "Device busy" not in trial_page(record)
     assert "GPU busy" not in trial_page(record)
     assert record.machine is not None
-    machine = replace(record.machine, devices=(DeviceRecord("cuda", "GPU", 80 << 30),))
+    machine = replace(record.machine, devices=(Accelerator("cuda", "GPU", 80 << 30),))
     use = DeviceUse(0.53, 20 << 30, 400.0, 1980.0)
-    samples = tuple(DeviceSample(number / 5, 0.5, 20 << 30, None, None) for number in range(int(5 * record.seconds)))
+    samples = tuple(Sample(number / 5, 0.5, 20 << 30, None, None) for number in range(int(5 * record.seconds)))
     tried = (replace(record.tried[0], device=use), *record.tried[1:])
     page = trial_page(replace(record, machine=machine, tried=tried, samples=samples))
     check(page)

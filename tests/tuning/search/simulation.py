@@ -256,10 +256,11 @@ class Simulation:
         return last == 0 == first or last >= buffer - count or abs(last - first) <= 1
 
     def _block(self, request: Request) -> Block:
-        what, cached = request.what, request.what in (NO_WAIT, NO_TRANSFER)
+        asked = request.measure
+        what, cached = asked.what, asked.what in (NO_WAIT, NO_TRANSFER)
         settings = what if isinstance(what, Settings) else self.baseline
         pool_seconds, warm = 0.0, 2
-        if not cached and (request.fresh or self.pool is None or self.pool.settings != settings):
+        if not cached and (asked.fresh or self.pool is None or self.pool.settings != settings):
             pool_seconds = self.open(settings)
         if not cached:
             warm = 2 * settings.num_workers + 1 + 2 * settings.num_workers * prefetch(settings)
@@ -275,7 +276,7 @@ class Simulation:
             ready.append(len(self.pool.arrived) if self.pool is not None else 0)
         began, batches, wait, transfer = self.now, 0, 0.0, 0.0
         group = max(1, settings.num_workers)
-        while batches < request.min_batches or self.now - began < request.min_seconds or batches % group:
+        while batches < asked.min_batches or self.now - began < asked.min_seconds or batches % group:
             if not cached:
                 wait += self.take()
             transfer += self.step(transfer=what != NO_TRANSFER, settings=settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Block, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Block, Measure, Settings
 from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.readings import Loop, Readings, Tried
 from accel_advisor.tuning.search.search import Request
@@ -85,7 +85,7 @@ def test_short_epochs_are_charged_as_long_as_they_are(workers: int, length: int)
     settings, found = Settings(workers), Readings(Loop(Settings(), length))
     simulation = Simulation(loop, Settings())
     for what in (NO_WAIT, BASELINE, Settings(8), settings):
-        seen = simulation.answer(Request(what, 16, 1.0, True, Purpose.CEILINGS)).block
+        seen = simulation.answer(Request(Measure(what, 16, 1.0, True), Purpose.CEILINGS)).block
         assert seen is not None
         if isinstance(what, Settings):
             found.tried[what] = Tried(what)

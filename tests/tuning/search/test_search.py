@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Measure, Settings
 from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.readings import Loop
 from accel_advisor.tuning.search.search import MOST_PAIRS, Answer, BaselineError, Request, Search
@@ -95,7 +95,7 @@ def test_false_wins_stay_within_the_declared_rate(load: float) -> None:
     for seed in range(runs):
         simulation = Simulation(workload, Settings(4), seed)
         search = Search(Loop(Settings(4), None), Limits(cores=4), seed=seed)
-        reference = simulation.answer(Request(NO_WAIT, 16, 0.5, False, Purpose.CEILINGS)).block
+        reference = simulation.answer(Request(Measure(NO_WAIT, 16, 0.5), Purpose.CEILINGS)).block
         assert reference is not None
         search.readings.add(NO_WAIT, reference)
         plan = search.confirm(Settings(4, 2))

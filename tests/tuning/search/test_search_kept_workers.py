@@ -15,7 +15,7 @@ def served(request: Request, *, may_keep: bool, length: int | None) -> Answer:
     settings = request.what if isinstance(request.what, Settings) else Settings()
     if settings.persistent_workers and not may_keep:
         return Answer(None, 0.1, "no worker outlives an epoch")
-    workers, batches = settings.num_workers, max(request.min_batches, 16)
+    workers, batches = settings.num_workers, max(request.measure.min_batches, 16)
     fetch = 0.0 if request.what == "no-wait" else 0.02 / max(workers, 1)
     step = max(0.004, fetch) if workers else 0.004 + fetch
     start = START if workers and not settings.persistent_workers else None

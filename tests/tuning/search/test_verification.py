@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure, Settings
 from accel_advisor.tuning.search.allowance import whole
 from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.readings import Loop
@@ -176,7 +176,7 @@ def test_a_run_ends_within_its_time_beyond_the_first_start(start: float, pool: f
         def run(asked: Run, chosen: Settings = chosen, seed: int = seed) -> Ran:
             simulation = Simulation(loop, chosen if asked.new else baseline, seed)
             blocks = [
-                simulation.answer(Request(BASELINE, 8, block_seconds(60.0), True, Purpose.CEILINGS))
+                simulation.answer(Request(Measure(BASELINE, 8, block_seconds(60.0), True), Purpose.CEILINGS))
                 for _ in range(asked.blocks)
             ]
             times = tuple(each.block.seconds / each.block.batches for each in blocks if each.block is not None)

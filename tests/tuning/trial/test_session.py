@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Measure
 from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.search import Request
 from accel_advisor.tuning.target.command import Command
@@ -39,10 +39,10 @@ def session(folder: Path, device: str) -> Session:
 def test_a_script_that_fails_in_a_ceiling_goes_on_without_it(tmp_path: Path) -> None:
     with session(tmp_path, "cpu") as running:
         running.start()
-        failed = running.answer(Request(NO_WAIT, 8, 0.05, False, Purpose.CEILINGS))
+        failed = running.answer(Request(Measure(NO_WAIT, 8, 0.05), Purpose.CEILINGS))
         assert failed.block is None
         assert "the same batch again" in failed.reason
-        found = running.answer(Request(BASELINE, 8, 0.05, False, Purpose.CEILINGS))
+        found = running.answer(Request(Measure(BASELINE, 8, 0.05), Purpose.CEILINGS))
         assert found.block is not None
         assert found.block.samples == 4 * found.block.batches
 
@@ -78,6 +78,6 @@ def test_a_restart_that_takes_long_is_given_longer_by_the_option_for_starts(tmp_
         (tmp_path / "ending").touch()
         running.start_timeout = 1.0
         with pytest.raises(SlowStart) as caught:
-            running.answer(Request(BASELINE, 8, 0.05, False, Purpose.CEILINGS))
+            running.answer(Request(Measure(BASELINE, 8, 0.05), Purpose.CEILINGS))
     assert "did not reach its first batch within 1 s" in caught.value.reason
     assert caught.value.sentence.endswith(": give it longer with --start-timeout SECONDS")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Measure, Settings
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import CandidateError
@@ -60,7 +60,7 @@ def test_the_clock_of_a_block_stands_between_epochs(tmp_path: Path) -> None:
     script.write_text(SCRIPT.replace("return 400", "return 60").replace("        for count", between))
     with Trial(Command(script, None, (), tmp_path), deadline=time.monotonic() + 300) as trial:
         trial.start()
-        block = trial.measure(BASELINE, min_batches=18, min_seconds=0.0)
+        block = trial.measure(Measure(BASELINE, min_batches=18, min_seconds=0.0))
         trial.stop()
     spans = block.stretches
     assert len(spans) > 1
@@ -84,7 +84,7 @@ def test_blocks_of_a_plain_script(tmp_path: Path) -> None:
         blocks = {}
         for what in (BASELINE, Settings(2, 2), Settings(2, 2, persistent_workers=True), NO_WAIT):
             least = 100 if what == NO_WAIT else 20
-            block = blocks[what] = trial.measure(what, min_batches=least, min_seconds=0.1)
+            block = blocks[what] = trial.measure(Measure(what, min_batches=least, min_seconds=0.1))
             assert adds_up(block)
             assert block.batches >= 20
             assert block.samples == 10 * block.batches
@@ -99,10 +99,10 @@ def test_blocks_of_a_plain_script(tmp_path: Path) -> None:
         assert epoch > 0.02
         assert blocks[Settings(2, 2, persistent_workers=True)].epoch_seconds is not None
         with pytest.raises(CandidateError, match="no accelerator"):
-            trial.measure(NO_TRANSFER)
+            trial.measure(Measure(NO_TRANSFER))
         with pytest.raises(CandidateError, match="without an accelerator"):
-            trial.measure(Settings(0, pin_memory=True))
-        assert adds_up(trial.measure(BASELINE, min_batches=4, min_seconds=0.0))
+            trial.measure(Measure(Settings(0, pin_memory=True)))
+        assert adds_up(trial.measure(Measure(BASELINE, min_batches=4, min_seconds=0.0)))
         trial.stop()
     assert trial.leaked == ()
     assert list(tmp_path.iterdir()) == [script]

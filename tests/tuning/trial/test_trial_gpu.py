@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accel_advisor.machine.gpus import gpus
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Measure, Settings
 from accel_advisor.tuning.record.outcome_record import recorded
 from accel_advisor.tuning.record.record_file import plain
 from accel_advisor.tuning.search.purposes import Purpose
@@ -97,7 +97,7 @@ def test_transfers_are_measured_and_left_out(torch: Any, tmp_path: Path) -> None
         pinned = Settings(2, 2, pin_memory=True)
         overlapped = Settings(2, 2, pin_memory=True, non_blocking=True)
         blocks = {
-            what: running.measure(what, min_batches=24, min_seconds=0.2)
+            what: running.measure(Measure(what, min_batches=24, min_seconds=0.2))
             for what in (BASELINE, pinned, overlapped, NO_WAIT, NO_TRANSFER)
         }
         for block in blocks.values():
@@ -114,7 +114,7 @@ def test_a_script_that_captures_graphs_in_its_loop_is_measured(torch: Any, tmp_p
     with Trial(write(tmp_path, setup=CAPTURE, first="capture()"), deadline=time.monotonic() + 120) as running:
         running.start()
         for what in (BASELINE, Settings(1, 2)):
-            block = running.measure(what, min_batches=16, min_seconds=0.1)
+            block = running.measure(Measure(what, min_batches=16, min_seconds=0.1))
             assert block.compute > 0
             assert block.transfer > 0
 
@@ -123,10 +123,10 @@ def test_a_batch_that_must_be_on_the_host_costs_one_ceiling(torch: Any, tmp_path
     command = write(tmp_path, first="y.numpy()")
     with Session(command, deadline=time.monotonic() + 240, start_timeout=100) as session:
         session.start()
-        failed = session.answer(Request(NO_TRANSFER, 8, 0.1, False, Purpose.CEILINGS))
+        failed = session.answer(Request(Measure(NO_TRANSFER, 8, 0.1), Purpose.CEILINGS))
         assert failed.block is None
         assert "numpy" in failed.reason
-        assert session.answer(Request(BASELINE, 8, 0.1, False, Purpose.CEILINGS)).block is not None
+        assert session.answer(Request(Measure(BASELINE, 8, 0.1), Purpose.CEILINGS)).block is not None
 
 
 def test_what_the_gpu_did_is_reported(torch: Any, tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_a_loop_without_a_loader(torch: Any, tmp_path: Path) -> None:
         ready = running.start()
         assert ready.plain is not None
         assert (ready.plain.function, ready.plain.unreplayed) == ("get_batch", None)
-        own = running.measure(BASELINE, min_batches=32)
-        replayed = running.measure(NO_WAIT, min_batches=32)
+        own = running.measure(Measure(BASELINE, min_batches=32))
+        replayed = running.measure(Measure(NO_WAIT, min_batches=32))
         assert own.passes is not None
         assert own.passes.forward + own.passes.backward + own.passes.optimizer <= own.compute * 1.001
         assert own.wait > 0.5 * own.seconds

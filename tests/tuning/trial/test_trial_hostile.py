@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Block, Settings, Trait
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Block, Measure, Settings, Trait
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import (
@@ -33,7 +33,7 @@ def to_the_end(running: Trial) -> None:
     """Measure until the trial ends by itself."""
     running.start()
     while True:
-        running.measure(BASELINE, min_batches=8, min_seconds=0.0)
+        running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.0))
 
 
 def check(block: Block) -> Block:
@@ -72,8 +72,8 @@ def test_one_iterator_for_all_epochs_and_a_block_that_takes_too_long(project: Pa
     with trial(project, "infinite") as running:
         measured(running, "infinite")
         with pytest.raises(CandidateError, match=r"\d+ batches came within 1 s, too few for a block"):
-            running.measure(BASELINE, min_batches=10**9, most_seconds=1.0)
-        check(running.measure(BASELINE, min_batches=8, min_seconds=0.05))
+            running.measure(Measure(BASELINE, min_batches=10**9, most_seconds=1.0))
+        check(running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.05)))
         running.stop()
     assert running.leaked == ()
 
@@ -86,11 +86,11 @@ def measured(running: Trial, name: str) -> None:
     for what in (BASELINE, Settings(2, 2), NO_WAIT, Settings(2, 2, persistent_workers=True), Settings(1, 4)):
         if name in REBUILT and isinstance(what, Settings) and what.persistent_workers:
             with pytest.raises(CandidateError, match=r"no worker outlives one"):
-                running.measure(what)
+                running.measure(Measure(what))
         else:
-            check(running.measure(what, min_batches=24, min_seconds=0.05))
+            check(running.measure(Measure(what, min_batches=24, min_seconds=0.05)))
     # The script goes on in its own way between the blocks.
-    check(running.measure(BASELINE, min_batches=50, min_seconds=0.2))
+    check(running.measure(Measure(BASELINE, min_batches=50, min_seconds=0.2)))
     assert running._run is not None
     sizes = [(running._run.child.scratch / name).stat().st_size for name in ("stdout", "stderr")]
     least = 1 if name == "prints_forever" else 0
@@ -155,11 +155,11 @@ def test_a_long_message_is_shown_by_its_first_line(project: Path) -> None:
 def test_a_short_script_is_measured_with_longer_epochs(project: Path) -> None:
     with trial(project, "short") as running, pytest.raises(ScriptFinished) as caught:
         to_the_end(running)
-    assert caught.value.batches == 15
+    assert "after 15 batches" in caught.value.reason
     assert [Path(path).name for path in running.contained] == ["epoch.txt"]
     with trial(project, "short", extend=True) as running:
         running.start()
-        check(running.measure(Settings(1, 2), min_batches=100, min_seconds=0.0))
+        check(running.measure(Measure(Settings(1, 2), min_batches=100, min_seconds=0.0)))
 
 
 def test_workers_that_come_to_grief_cost_only_their_candidate(project: Path) -> None:
@@ -175,37 +175,37 @@ def test_workers_that_come_to_grief_cost_only_their_candidate(project: Path) -> 
             (5, r"exited unexpectedly|killed by signal"),
         ):
             with pytest.raises(CandidateError, match=reason):
-                running.measure(Settings(workers, 2), min_batches=40, min_seconds=0.0)
-            check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
+                running.measure(Measure(Settings(workers, 2), min_batches=40, min_seconds=0.0))
+            check(running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.0)))
 
 
 def test_a_block_that_takes_too_long_costs_the_candidate(project: Path) -> None:
     with trial(project, "plain_loop") as running:
         running.start()
         with pytest.raises(CandidateError, match=r"within 1 s, too few for a block"):
-            running.measure(BASELINE, min_batches=100_000, most_seconds=1.0)
-        check(running.measure(Settings(1, 2), min_batches=8, min_seconds=0.0, most_seconds=60.0))
+            running.measure(Measure(BASELINE, min_batches=100_000, most_seconds=1.0))
+        check(running.measure(Measure(Settings(1, 2), min_batches=8, min_seconds=0.0, most_seconds=60.0)))
 
 
 def test_a_hanging_candidate_costs_the_trial(project: Path) -> None:
     with trial(project, "hanging_worker", stall=2.0) as running:
         running.start()
-        check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
+        check(running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.0)))
         with pytest.raises(TrialEnded, match=r"no batch came for 8 s with num_workers=2"):
-            running.measure(Settings(2, 2))
+            running.measure(Measure(Settings(2, 2)))
 
 
 def test_spawned_workers(project: Path) -> None:
     with trial(project, "spawned") as running:
         assert running.start().loaders[0].start_method == "spawn"
-        check(running.measure(Settings(1, 2), min_batches=8, min_seconds=0.0))
+        check(running.measure(Measure(Settings(1, 2), min_batches=8, min_seconds=0.0)))
         running.stop()
     assert running.leaked == ()
     with trial(project, "spawned", "lambda") as running:
         running.start()
         with pytest.raises(CandidateError, match=r"[Pp]ickl"):
-            running.measure(Settings(1, 2), min_batches=8, min_seconds=0.0)
-        check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
+            running.measure(Measure(Settings(1, 2), min_batches=8, min_seconds=0.0))
+        check(running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.0)))
 
 
 def test_what_goes_past_the_overlay_is_put_back_or_named(project: Path) -> None:

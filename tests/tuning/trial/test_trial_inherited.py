@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure, Settings
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import CandidateError
@@ -49,11 +49,12 @@ def test_what_has_no_effect(
     (tmp_path / "train.py").write_text(SCRIPT.format(**lines))
     with Trial(Command(tmp_path / "train.py", None, (), tmp_path), deadline=time.monotonic() + 300) as trial:
         own = trial.start().loaders[0].settings
-        trial.measure(BASELINE, min_batches=24, min_seconds=0.0)  # the second epoch shows what is built anew for each
+        # The second epoch shows what is built anew for each.
+        trial.measure(Measure(BASELINE, min_batches=24, min_seconds=0.0))
         if reason:
             with pytest.raises(CandidateError, match=reason):
-                trial.measure(candidate, min_batches=8, min_seconds=0.0)
+                trial.measure(Measure(candidate, min_batches=8, min_seconds=0.0))
         else:
             assert own == replace(candidate, num_workers=own.num_workers, prefetch_factor=own.prefetch_factor)
-            assert trial.measure(candidate, min_batches=8, min_seconds=0.0).batches >= 8
+            assert trial.measure(Measure(candidate, min_batches=8, min_seconds=0.0)).batches >= 8
         trial.stop()

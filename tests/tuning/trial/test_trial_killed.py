@@ -7,14 +7,17 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from multiprocessing.connection import Client
 from pathlib import Path
 
 import psutil
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Measure, Settings
 from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.trial.contained_run import ContainedRun
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import ScriptFailed, TimedOut, TrialEnded
 
@@ -102,16 +105,26 @@ def test_the_guard_is_killed(project: Path) -> None:
         running.start()
         child_of(psutil.Process(), "guard.py").kill()
         with pytest.raises(TrialEnded):
-            running.measure(Settings(1, 2), min_batches=100_000)
+            running.measure(Measure(Settings(1, 2), min_batches=100_000))
 
 
 def test_the_child_is_killed(project: Path) -> None:
     with trial(project, "leaves_processes") as running:
         running.start()
-        running.measure(BASELINE, min_batches=8, min_seconds=0.0)
+        running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.0))
         child_of(child_of(psutil.Process(), "guard.py"), "launch.py").kill()
         with pytest.raises(TrialEnded, match=r"killed by SIGKILL while num_workers=2, prefetch_factor=2 was"):
-            running.measure(Settings(2, 2), min_batches=1000, min_seconds=1.0)
+            running.measure(Measure(Settings(2, 2), min_batches=1000, min_seconds=1.0))
+
+
+def test_a_child_that_ends_while_it_is_let_in(project: Path) -> None:
+    run = ContainedRun(Command(Path("plain_loop.py"), None, (), project), extend_epochs=False)
+    Client(run.child._listener.address).close()
+    assert run.child._heard.wait(60)
+    closing = threading.Thread(target=run.close, daemon=True)
+    closing.start()
+    closing.join(60)
+    assert not closing.is_alive()
 
 
 def test_the_deadline_ends_a_script_that_is_stuck(project: Path) -> None:
@@ -119,7 +132,7 @@ def test_the_deadline_ends_a_script_that_is_stuck(project: Path) -> None:
         running.start()
         running.deadline = time.monotonic() + 2.0
         with pytest.raises(TimedOut, match=r"the time for the trial was spent"):
-            running.measure(BASELINE, min_batches=1000)
+            running.measure(Measure(BASELINE, min_batches=1000))
         assert time.monotonic() < running.deadline + 30.0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.probe.channel.wire import Measure, Settings
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import ScriptFailed
@@ -66,7 +66,7 @@ def test_the_child_and_its_workers_find_the_new_source(tmp_path: Path, temporary
         with Trial(command, deadline=time.monotonic() + 300, sources=shown) as trial:
             assert trial.start().loaders[0].settings == Settings(workers, 2 if workers else None)
             if not workers:  # else one of the script's own has served batches by now, and a second imports torch anew
-                assert trial.measure(Settings(1, 2), min_batches=4, min_seconds=0.0).batches >= 4
+                assert trial.measure(Measure(Settings(1, 2), min_batches=4, min_seconds=0.0)).batches >= 4
             trial.stop()
         assert {path: path.read_bytes() for path in before} == before
         assert not trial.leaked

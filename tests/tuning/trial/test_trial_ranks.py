@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Measure, Settings
 from accel_advisor.tuning.search.straggler import Cause, straggler
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
@@ -30,20 +30,20 @@ def test_ranks_stay_in_step_where_one_is_slow_and_candidates_fail_on_it_until_on
     with trial(project, "ddp", "fails in two workers, is killed with three") as running:
         (info,) = running.start().loaders
         assert (info.length, info.settings) == (16, Settings())
-        old = running.measure(BASELINE, min_batches=8, min_seconds=0.2)
+        old = running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.2))
         late = straggler([old])
         assert late is not None
         assert (late.rank, late.ranks, late.cause) == (1, 2, Cause.WAITS)
         assert old.samples == 2 * 4 * old.batches
         assert old.wait + old.transfer + old.compute + old.host == pytest.approx(old.seconds)
         with pytest.raises(CandidateError, match=r"a sample that no worker can read.* \(on rank 1\)"):
-            running.measure(Settings(2, 2), min_batches=8, min_seconds=0.2)
+            running.measure(Measure(Settings(2, 2), min_batches=8, min_seconds=0.2))
         for what in (NO_WAIT, Settings(1, 2), BASELINE):
-            block = running.measure(what, min_batches=40, min_seconds=0.2)
+            block = running.measure(Measure(what, min_batches=40, min_seconds=0.2))
             assert block.batches >= 40
             assert len(block.ranks) == 2
         with pytest.raises(TrialEnded, match=r"^rank 1 of the script was killed by SIGKILL while num_workers=3"):
-            running.measure(Settings(3, 2), min_batches=8, min_seconds=0.1)
+            running.measure(Measure(Settings(3, 2), min_batches=8, min_seconds=0.1))
     assert running.contained == (str(project / "epoch.pt"),)
 
 
@@ -53,7 +53,7 @@ def test_a_sharded_model_whose_ranks_are_shown_another_source(project: Path) -> 
     with trial(project, "fsdp", "", sources={script: new}) as running:
         assert running.start().loaders[0].settings == Settings(1, 2)
         for what in (BASELINE, Settings(2, 2), NO_WAIT):
-            assert running.measure(what, min_batches=8, min_seconds=0.1).batches >= 8
+            assert running.measure(Measure(what, min_batches=8, min_seconds=0.1)).batches >= 8
         running.stop()
     assert running.contained == (str(project / "epoch.pt"),)
 
@@ -68,4 +68,4 @@ def test_a_rank_that_raises_while_the_other_waits_for_it(project: Path) -> None:
     with trial(project, "ddp", "raises") as running:
         running.start()
         with pytest.raises(ScriptFailed, match=r"^rank 1 of the script failed .*ValueError: the loss is not a number"):
-            running.measure(BASELINE, min_batches=200)
+            running.measure(Measure(BASELINE, min_batches=200))

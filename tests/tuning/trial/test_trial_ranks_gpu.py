@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Measure, Settings
 from accel_advisor.tuning.search.straggler import Cause, straggler
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
@@ -79,7 +79,7 @@ def test_ranks_on_a_gpu_stay_in_step_where_one_is_slow_and_candidates_fail_on_it
         ready = running.start()
         assert ready.device == "cuda"
         assert (ready.loaders[0].length, ready.loaders[0].settings) == (16, Settings())
-        old = running.measure(BASELINE, min_batches=8, min_seconds=0.2)
+        old = running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.2))
         late = straggler([old])
         assert late is not None
         assert (late.rank, late.ranks, late.cause) == (1, 2, Cause.WAITS)
@@ -87,13 +87,13 @@ def test_ranks_on_a_gpu_stay_in_step_where_one_is_slow_and_candidates_fail_on_it
         assert old.wait + old.transfer + old.compute + old.host == pytest.approx(old.seconds)
         assert old.transfer > 0
         with pytest.raises(CandidateError, match=r"a sample that no worker can read.* \(on rank 1\)"):
-            running.measure(Settings(2, 2), min_batches=8, min_seconds=0.2)
+            running.measure(Measure(Settings(2, 2), min_batches=8, min_seconds=0.2))
         for what in (NO_WAIT, NO_TRANSFER, Settings(1, 2), Settings(1, 2, pin_memory=True), BASELINE):
-            block = running.measure(what, min_batches=40, min_seconds=0.2)
+            block = running.measure(Measure(what, min_batches=40, min_seconds=0.2))
             assert block.batches >= 40
             assert len(block.ranks) == 2
         with pytest.raises(TrialEnded, match=r"^rank 1 of the script was killed by SIGKILL while num_workers=3"):
-            running.measure(Settings(3, 2), min_batches=8, min_seconds=0.1)
+            running.measure(Measure(Settings(3, 2), min_batches=8, min_seconds=0.1))
     assert running.contained == (str(on_gpu / "epoch.pt"),)
 
 
@@ -104,7 +104,7 @@ def test_a_sharded_model_on_two_gpus(on_gpu: Path, backend: str) -> None:
     with trial(on_gpu, "fsdp", "") as running:
         running.start()
         for what in (BASELINE, Settings(2, 2), NO_WAIT):
-            assert running.measure(what, min_batches=8, min_seconds=0.1).batches >= 8
+            assert running.measure(Measure(what, min_batches=8, min_seconds=0.1)).batches >= 8
         running.stop()
     assert running.contained == (str(on_gpu / "epoch.pt"),)
 
@@ -114,4 +114,4 @@ def test_a_rank_on_a_gpu_that_raises_while_the_other_waits_for_it(on_gpu: Path) 
     with trial(on_gpu, "ddp", "raises") as running:
         running.start()
         with pytest.raises(ScriptFailed, match=r"^rank 1 of the script failed .*ValueError: the loss is not a number"):
-            running.measure(BASELINE, min_batches=200)
+            running.measure(Measure(BASELINE, min_batches=200))

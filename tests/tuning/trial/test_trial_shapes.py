@@ -16,7 +16,7 @@ import pytest
 
 from accel_advisor.tuning.applying.locate import EditPlan, plan_edits
 from accel_advisor.tuning.applying.rewrite import rewritten
-from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Trait
+from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Measure, Trait
 from accel_advisor.tuning.search.settings import arguments
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
@@ -59,7 +59,7 @@ def measured(command: Command, workers: int = 2) -> LoaderInfo:
     with Trial(command, deadline=time.monotonic() + 300) as running:
         train, *_ = running.start().loaders
         for what in (BASELINE, replace(train.settings, num_workers=workers, prefetch_factor=2), BASELINE):
-            block = running.measure(what, min_batches=8, min_seconds=0.0)
+            block = running.measure(Measure(what, min_batches=8, min_seconds=0.0))
             assert block.batches >= 8
             assert (block.worker_bytes > 0) == (what != BASELINE or train.settings.num_workers > 0)
         running.stop()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Settings
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Measure, Settings
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import ScriptFailed
@@ -136,13 +136,13 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Trial
 def test_time_is_put_where_it_was_spent(busy: tuple[Path, Trial], injected: str) -> None:
     folder, running = busy
     (folder / "now").write_text(injected)
-    running.measure(BASELINE, min_batches=2, min_seconds=0.0)  # what was under way is over then
-    block = running.measure(BASELINE, min_batches=8, min_seconds=0.0)
+    running.measure(Measure(BASELINE, min_batches=2, min_seconds=0.0))  # what was under way is over then
+    block = running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.0))
     parts = {name: getattr(block, name) for name in ("wait", "transfer", "compute", "host")}
     assert sum(parts.values()) == pytest.approx(block.seconds)
     assert parts[injected] >= 8 * 0.08
     assert parts[injected] > 3 * (block.seconds - parts[injected])
     if injected == "wait":
         for what, less in ((NO_WAIT, 0.1), (Settings(4, 2), 0.7)):
-            faster = running.measure(what, min_batches=40, min_seconds=0.0)
+            faster = running.measure(Measure(what, min_batches=40, min_seconds=0.0))
             assert faster.wait / faster.batches < less * block.wait / block.batches

@@ -205,7 +205,7 @@ class Overlay(Layer):
         self.folders.clear()
         return None
 
-    def rename(self, source: str, target: str, *, replace: bool) -> None:
+    def rename(self, source: str, target: str) -> None:
         """As :func:`os.rename` and :func:`os.replace`."""
         old, new = self.name(source), self.name(target)
         if self.free(old) and self.free(new):

@@ -284,8 +284,8 @@ class Containment:
             self._patch(name, one(overlay.unlink))
         self._patch("mkdir", one(overlay.mkdir))
         self._patch("rmdir", one(overlay.rmdir))
-        self._patch("rename", two(functools.partial(overlay.rename, replace=False)))
-        self._patch("replace", two(functools.partial(overlay.rename, replace=True)))
+        for name in ("rename", "replace"):
+            self._patch(name, two(overlay.rename))
         self._patch("symlink", two(overlay.symlink))
         self._patch("link", two(overlay.link))
         self._patch("getcwd", lambda _: lambda: overlay.getcwd())
@@ -334,19 +334,11 @@ class Containment:
     def _patch_torch(self) -> None:
         import torch
 
-        def saves(_: Any) -> bool:
-            return True
-
-        def loads(_: Any) -> bool:
-            return False
-
-        for owner in (torch, torch.serialization):
-            self._redirect(owner, "save", 1, "f", saves)
-            self._redirect(owner, "load", 0, "f", loads)
-        self._redirect(torch.jit, "save", 1, "f", saves)
-        self._redirect(torch.jit, "load", 0, "f", loads)
-        self._redirect(torch.jit.ScriptModule, "save", 1, "f", saves)
-        self._redirect(torch.Tensor, "tofile", 1, "filename", saves)
+        for owner in (torch, torch.serialization, torch.jit):
+            self._redirect(owner, "save", 1, "f", lambda _: True)
+            self._redirect(owner, "load", 0, "f", lambda _: False)
+        self._redirect(torch.jit.ScriptModule, "save", 1, "f", lambda _: True)
+        self._redirect(torch.Tensor, "tofile", 1, "filename", lambda _: True)
 
     def _patch_sqlite(self) -> None:
         import sqlite3

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.tuning.probe.channel.plain_loop import Unreplayed
-from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Measure
 from accel_advisor.tuning.probe.plain.plain_steps import ROLE, Steppers
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
@@ -113,16 +113,16 @@ def test_two_optimizers_in_a_class(tmp_path: Path, temporary: Path) -> None:
         assert loop.unreplayed is None
         assert (info.role, info.batch_size) == (ROLE, 16)
         assert info.stack[-1].function == "run"
-        own = running.measure(BASELINE, min_batches=8, min_seconds=0.1)
+        own = running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.1))
         assert sum(end - begin for begin, end in own.stretches) == pytest.approx(own.seconds)
         assert own.wait >= own.batches * 2 * 0.004
         assert own.samples == own.batches * 32
         assert own.passes is not None
         assert own.passes.forward + own.passes.backward + own.passes.optimizer <= own.compute * 1.001
         assert own.wait + own.transfer + own.compute + own.host == pytest.approx(own.seconds)
-        replayed = running.measure(NO_WAIT, min_batches=8, min_seconds=0.1)
+        replayed = running.measure(Measure(NO_WAIT, min_batches=8, min_seconds=0.1))
         assert replayed.wait < replayed.batches * 0.004
-        watched = running.measure(BASELINE, min_batches=4, min_seconds=0.2, lines=True)
+        watched = running.measure(Measure(BASELINE, min_batches=4, min_seconds=0.2, lines=True))
         assert watched.lines is not None
         assert watched.lines.asks[-1].function == "run"
         running.stop()
@@ -134,9 +134,9 @@ def test_a_generator_and_a_closure(tmp_path: Path, temporary: Path) -> None:
         ready = running.start()
         assert ready.plain is not None
         assert (ready.plain.function, ready.plain.unreplayed) == ("batches", Unreplayed.GENERATOR)
-        own = running.measure(BASELINE, min_batches=8, min_seconds=0.05)
+        own = running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.05))
         assert own.passes is not None
         assert min(own.passes.forward, own.passes.backward, own.passes.optimizer) > 0
         with pytest.raises(CandidateError, match="no batch could be kept"):
-            running.measure(NO_WAIT)
+            running.measure(Measure(NO_WAIT))
         running.stop()
