@@ -182,8 +182,8 @@ def lint(
     if changes is not None:
         files = changes.files
     if show_files:
-        for one in files:
-            configurations.of(one.filename)
+        for file in files:
+            configurations.of(file.filename)
         click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
         return 0
     ranked = _ranking(measured)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
-from accel_advisor.records.dataset_facts import WorkerIssue
+from accel_advisor.records.dataset_facts import IssueKind, WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.rule import Rule, also_at, replace_node
 
@@ -74,7 +74,7 @@ class WorkerInitConstantSeed(Rule):
             if not any(loop.counts for loop in loader.around):
                 continue
             for issue in loader.issues:
-                if issue.kind == "constant seed":
+                if issue.kind is IssueKind.CONSTANT_SEED:
                     yield self._report(facts, loader, issue)
                     break
 
