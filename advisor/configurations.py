@@ -80,7 +80,7 @@ class Configurations:
         return self.would_show(finding) and (self.of(finding.filename).minor or not finding.minor)
 
     def would_show(self, finding: Finding) -> bool:
-        """Whether a finding is severe and sure enough for the configuration of its file to be shown, be it minor."""
+        """Whether a finding is severe and sure enough for the configuration of its file to be shown, minor or not."""
         config = self.of(finding.filename)
         sure = finding.confidence.rank >= config.min_confidence.rank
         return sure and finding.severity.rank >= config.min_severity.rank
