@@ -46,6 +46,7 @@ class Config:
         baseline: the file of findings that the project lives with, relative to :attr:`root`.
         tune_script: the script that ``tune`` runs when none is named, relative to :attr:`root`.
         tune_args: its arguments.
+        error: why it cannot be used, if it cannot: one sentence that names the file and the key.
     """
 
     root: Path
@@ -62,6 +63,7 @@ class Config:
     baseline: str | None = None
     tune_script: str | None = None
     tune_args: tuple[str, ...] = ()
+    error: str | None = None
 
     @classmethod
     def read(cls, path: Path) -> Config | None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from accel_advisor.config import Config
+from accel_advisor.config import Config, ConfigError
 from accel_advisor.finding import Finding
 from accel_advisor.project.discovery import Discoverer, Patterns
 from accel_advisor.project.roots import Roots
+from accel_advisor.selection import Selection
 
 
 class Configurations:
     """The configuration of each file: that of the nearest pyproject.toml upwards with a table ``[tool.accel-advisor]``,
-    whichever other files are linted beside it. Each folder is looked at once.
+    whichever other files are linted beside it. One that cannot be used holds for the files that follow it, and for no
+    other: it says nothing but why. Each folder is looked at once.
 
     Args:
         change: what the options of the command line make of a configuration.
@@ -27,13 +30,23 @@ class Configurations:
         self._tables: dict[str, Config | None] = {}
         self._found: dict[str, Config] = {}
         self._changed: dict[Config, Config] = {}
+        self._refused: dict[Config, Config] = {}
         self._patterns: dict[Config, Patterns] = {}
         self._files: dict[str, tuple[str, ...]] = {}
 
     @property
     def known(self) -> tuple[Config, ...]:
-        """All that were asked for so far."""
-        return tuple(self._changed.values())
+        """All that were asked for so far and can be used."""
+        return tuple(one for one in self._asked if one.error is None)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Why others that were asked for cannot be used."""
+        return tuple(one.error for one in self._asked if one.error is not None)
+
+    @property
+    def _asked(self) -> list[Config]:
+        return [self._refused.get(one, one) for one in self._changed.values()]
 
     def of(self, path: str | os.PathLike[str]) -> Config:
         """That of a file, or of a folder.
@@ -41,6 +54,13 @@ class Configurations:
         Raises:
             ConfigError: it cannot be read, or a key or value in it is wrong.
         """
+        config = self.near(path)
+        if config.error is not None:
+            raise ConfigError(config.error)
+        return config
+
+    def near(self, path: str | os.PathLike[str]) -> Config:
+        """That of a file, or of a folder, usable or not: see :attr:`~accel_advisor.config.Config.error`."""
         absolute = os.path.abspath(path)
         folder = absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
         if folder not in self._found:
@@ -48,7 +68,11 @@ class Configurations:
             if plain not in self._changed:
                 self._changed[plain] = self._change(plain)
             self._found[folder] = self._changed[plain]
-        return self._found[folder]
+        return self._refused.get(self._found[folder], self._found[folder])
+
+    def refuse(self, config: Config, error: ValueError) -> None:
+        """Counts a configuration as one that cannot be used, because its selectors mean no rules."""
+        self._refused[config] = replace(config, selection=Selection(), per_file_ignores=(), error=str(error))
 
     def shows(self, finding: Finding) -> bool:
         """Whether a finding is severe and sure enough, and of consequence, for the configuration of its file to be
@@ -56,7 +80,7 @@ class Configurations:
         return self.would_show(finding) and (self.of(finding.filename).minor or not finding.minor)
 
     def would_show(self, finding: Finding) -> bool:
-        """Whether a finding is severe and sure enough for the configuration of its file to be shown, be it minor."""
+        """Whether a finding is severe and sure enough for the configuration of its file to be shown, minor or not."""
         config = self.of(finding.filename)
         sure = finding.confidence.rank >= config.min_confidence.rank
         return sure and finding.severity.rank >= config.min_severity.rank
@@ -66,12 +90,8 @@ class Configurations:
         return finding.severity.rank >= self.of(finding.filename).fail_on.rank
 
     def patterns(self, folder: str) -> Patterns:
-        """Which files below a folder are linted.
-
-        Raises:
-            ConfigError: a configuration cannot be read, or is wrong.
-        """
-        config = self.of(folder)
+        """Which files below a folder are linted."""
+        config = self.near(folder)
         if config not in self._patterns:
             self._patterns[config] = Patterns(config.root, config.exclude, config.include)
         return self._patterns[config]
@@ -80,9 +100,6 @@ class Configurations:
         """The root of the project that a folder is part of, which its imports are looked for in: the topmost folder
         with a configuration, as far as the repository around the nearest one goes; without any, that which
         :class:`~accel_advisor.project.roots.Roots` finds.
-
-        Raises:
-            ConfigError: a configuration cannot be read, or is wrong.
         """
         nearest = self._table(os.path.abspath(folder))
         if nearest is None:
@@ -99,9 +116,6 @@ class Configurations:
 
         Args:
             root: as :meth:`root` gives it, free of symbolic links.
-
-        Raises:
-            ConfigError: a configuration cannot be read, or is wrong.
         """
         if root not in self._files:
             discoverer = Discoverer(self.patterns, enters=lambda folder: self.root(folder) == root)
@@ -119,5 +133,9 @@ class Configurations:
 
     def _own_table(self, folder: str) -> Config | None:
         if folder not in self._read:
-            self._read[folder] = Config.read(Path(folder, "pyproject.toml"))
+            path = Path(folder, "pyproject.toml")
+            try:
+                self._read[folder] = Config.read(path)
+            except ConfigError as error:
+                self._read[folder] = Config(root=path.parent, path=path, error=str(error))
         return self._read[folder]

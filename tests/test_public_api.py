@@ -24,7 +24,7 @@ from .library.test_engine import FILES, save
 
 ROOT = Path(__file__).parents[1]
 RECORDED = Path(__file__).parent / "library" / "public_api.txt"
-"""Written anew by ``RECORD_API=1 pytest tests/test_public_api.py``, together with a line in CHANGELOG.md."""
+"""Written again by ``RECORD_API=1 pytest tests/test_public_api.py``, together with a line in CHANGELOG.md."""
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/library.md").read_text(encoding="utf-8"), re.M | re.S)
 HELD = (CellPlace, Checked, Frequency, Location, Price, Related, Span)
 """What those names hold or hand out, and so is as stable as they are."""

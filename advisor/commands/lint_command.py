@@ -161,7 +161,7 @@ def lint(
         return 0
     named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)
     for one in named:
-        configurations.of(one)  # a baseline holds where its configuration is known
+        configurations.near(one)  # a baseline holds where its configuration is known
     if show_settings:
         print_settings(configurations, named)
         return 0
@@ -182,6 +182,8 @@ def lint(
     if changes is not None:
         files = changes.files
     if show_files:
+        for file in files:
+            configurations.of(file.filename)
         click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
         return 0
     ranked = _ranking(measured)

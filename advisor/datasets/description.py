@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.datasets.sample_cost import sample_cost
+from accel_advisor.datasets.sample_cost import SampleCost, sample_cost
 from accel_advisor.datasets.sample_places import is_elsewhere, made_on_host, read_on_host, uses_accelerator
 from accel_advisor.datasets.streams import knows_its_rank, may_differ_by_rank, reads_everything, stream_veto
 from accel_advisor.datasets.transformed_samples import describe_transformed
 from accel_advisor.datasets.worker_state import held_objects, state_vetoes
-from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto
+from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto, VetoKind
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.known_datasets import (
     ANY_VISION_DATASET,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
 
 
-IN_MEMORY = Veto("memory", "its samples are in memory already")
+IN_MEMORY = Veto(VetoKind.MEMORY, "its samples are in memory already")
 
 _ENCODES = re.compile(r"tokeni[sz]er|^tok$|processor|extractor", re.IGNORECASE)
 """Names of what makes a batch whose class the default collate function keeps."""
@@ -89,7 +89,7 @@ def _described(machine: Machine, value: Value) -> DatasetFacts:
         else:
             cost, reason = "unknown", ""
         # that samples are in memory in one way is no reason against workers in another
-        kept = [veto for one in found for veto in one.vetoes if not (working and veto.kind == "memory")]
+        kept = [veto for one in found for veto in one.vetoes if not (working and veto.kind is VetoKind.MEMORY)]
         vetoes = tuple(dict.fromkeys(kept))
         return DatasetFacts(
             value,
@@ -102,6 +102,7 @@ def _described(machine: Machine, value: Value) -> DatasetFacts:
             changes=any(one.changes for one in found),
             adjusted=any(one.adjusted for one in found),
             on_host=all(one.on_host for one in found),
+            decodes=cost == "costly" and first.decodes,
         )
     if isinstance(value, Opaque):
         return _library(machine, value)
@@ -136,7 +137,7 @@ def _library(machine: Machine, value: Opaque) -> DatasetFacts:
     if value.name in DISK_DATASETS:
         name = value.name.rpartition(".")[2]
         words = f"`{name}` reads and decodes a file for each sample"
-        return DatasetFacts(value, "costly", words, plain=True, ranked=False, on_host=on_host)
+        return DatasetFacts(value, "costly", words, plain=True, ranked=False, on_host=on_host, decodes=True)
     if value.name in MEMORY_DATASETS:
         name = value.name.rpartition(".")[2]
         words = f"`{name}` is in memory and runs its transform for each sample"
@@ -158,12 +159,12 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
     cls = value.cls
     bases = cls.library_bases()
     iterable = any(base.endswith("IterableDataset") for base in bases)
-    cost: Cost
     if any(base in DISK_DATASETS for base in bases):
         reading = next(base for base in sorted(bases) if base in DISK_DATASETS).rpartition(".")[2]
-        cost, reason = "costly", f"`{cls.name}` is a `{reading}`, which reads and decodes a file for each sample"
+        words = f"`{cls.name}` is a `{reading}`, which reads and decodes a file for each sample"
+        made = SampleCost("costly", words, decodes=True)
     else:
-        cost, reason = sample_cost(machine, cls)
+        made = sample_cost(machine, cls)
     vetoes = state_vetoes(machine, cls)
     stream = stream_veto(machine, value) if iterable else None
     if stream is not None:
@@ -171,8 +172,8 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
     if cls in machine.recorder.written:
         names = ", ".join(sorted(machine.recorder.written[cls]))
         words = f"its attribute {names} is assigned from outside, which workers would not see"
-        vetoes.append(Veto("written", words))
-    if cost == "memory":
+        vetoes.append(Veto(VetoKind.WRITTEN, words))
+    if made.cost == "memory":
         vetoes.append(IN_MEMORY)
     plain = "?" not in bases and not any(_encodes(one.node) for one in cls.lineage())
     on_device = any(uses_accelerator(machine, one) for one in cls.lineage())
@@ -182,8 +183,8 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
     whole = iterable and not ranked and not unknown and reads_everything(machine, value)
     return DatasetFacts(
         value,
-        cost,
-        reason,
+        made.cost,
+        made.reason,
         tuple(vetoes),
         plain,
         on_device,
@@ -192,7 +193,8 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
         ranked=ranked,
         whole=whole,
         objects=held_objects(machine, cls),
-        on_host=not on_device and read_on_host(machine, value, cost == "costly"),
+        on_host=not on_device and read_on_host(machine, value, made.cost == "costly"),
+        decodes=made.decodes,
     )
 
 

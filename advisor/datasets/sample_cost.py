@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,7 +12,7 @@ from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.dataset_facts import Cost
 from accel_advisor.syntax.shapes import dotted, self_attribute
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.sample_work import SAMPLE_COSTS
+from accel_advisor.tables.sample_work import DECODERS, SAMPLE_COSTS
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.values import Class, Function, Qualified
 
@@ -19,11 +20,20 @@ if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
 
 
-def sample_cost(machine: Machine, cls: Class) -> tuple[Cost, str]:
-    """What a sample costs, and why in words that can stand in a message; they are empty where nothing is known."""
+@dataclass(frozen=True, slots=True)
+class SampleCost:
+    """What a sample costs; the fields are those of :class:`~accel_advisor.records.dataset_facts.DatasetFacts`."""
+
+    cost: Cost
+    reason: str = ""
+    decodes: bool = False
+
+
+def sample_cost(machine: Machine, cls: Class) -> SampleCost:
+    """What a sample of a class costs."""
     methods = sample_methods(cls)
     if not methods:
-        return "unknown", ""
+        return SampleCost("unknown")
     calls = light = False
     for name, (owner, function) in methods.items():
         for node in descendants(function.body, cst.Call):
@@ -35,23 +45,26 @@ def sample_cost(machine: Machine, cls: Class) -> tuple[Cost, str]:
             if isinstance(callee, Qualified):
                 cost = SAMPLE_COSTS.get(callee.name)
                 if cost is not None:
-                    return "costly", f"`{cls.name}.{name}` {cost} for each sample (`{dotted(node.func)}`)"
+                    words = f"`{cls.name}.{name}` {cost} for each sample (`{dotted(node.func)}`)"
+                    return SampleCost("costly", words, callee.name in DECODERS)
                 light |= callee.name not in ("len", "int", "range", "float") and callee.name not in TENSOR_FACTORIES
             elif isinstance(callee, Function) and callee.owner is None:
-                found = _function_cost(machine, callee)
+                found = _costly_call(machine, callee)
                 if found is not None:
-                    return "costly", f"`{cls.name}.{name}` {found} for each sample (through `{callee.name}`)"
+                    words = f"`{cls.name}.{name}` {SAMPLE_COSTS[found]} for each sample (through `{callee.name}`)"
+                    return SampleCost("costly", words, found in DECODERS)
                 light = True
             else:
                 calls = True
     if light or calls:
-        return "light" if light and not calls else "unknown", f"`{cls.name}` computes each sample"
-    return "memory", f"`{cls.name}` indexes data in memory"
+        return SampleCost("light" if light and not calls else "unknown", f"`{cls.name}` computes each sample")
+    return SampleCost("memory", f"`{cls.name}` indexes data in memory")
 
 
-def _function_cost(machine: Machine, function: Function) -> str | None:
+def _costly_call(machine: Machine, function: Function) -> str | None:
+    """The first costly function of a library that a function calls, by its full name."""
     for node in descendants(function.node.body, cst.Call):
         callee = value_of(machine, function.scope.globals, node.func)
         if isinstance(callee, Qualified) and callee.name in SAMPLE_COSTS:
-            return SAMPLE_COSTS[callee.name]
+            return callee.name
     return None

@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.datasets.sample_methods import sample_methods
 from accel_advisor.interpreter.resolution import value_of
-from accel_advisor.records.dataset_facts import Veto
+from accel_advisor.records.dataset_facts import Veto, VetoKind
 from accel_advisor.syntax.shapes import self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.python_functions import FEEDS, GIVES_CONTENTS
@@ -42,7 +42,7 @@ def stream_veto(machine: Machine, instance: Instance) -> Veto | None:
     divided = any("worker" in name.lower() or "shard" in name.lower() for name in mentioned)
     certain = not divided and "?" not in cls.library_bases() and reads_everything(machine, instance)
     words = "it is an IterableDataset that does not share its samples out among workers"
-    return Veto("stream", words, certain=certain, document=cls.document, node=cls.node.name)
+    return Veto(VetoKind.STREAM, words, certain=certain, document=cls.document, node=cls.node.name)
 
 
 def knows_its_rank(cls: Class) -> bool:

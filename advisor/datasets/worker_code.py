@@ -12,7 +12,7 @@ from accel_advisor.datasets.sample_making import datasets_in
 from accel_advisor.datasets.sample_methods import pickles_itself, sample_methods
 from accel_advisor.interpreter.resolution import class_member, value_of
 from accel_advisor.records.actions import Within, calls
-from accel_advisor.records.dataset_facts import WorkerIssue
+from accel_advisor.records.dataset_facts import IssueKind, WorkerIssue
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.sample_work import LOCKS
@@ -74,12 +74,12 @@ def worker_issues(
                 acts = operation
             if acts is not None:
                 certain = not any(context.guarded for context in acts.contexts)
-                found.append(WorkerIssue("device", function.label, function.document, node, certain))
+                found.append(WorkerIssue(IssueKind.DEVICE, function.label, function.document, node, certain))
             if isinstance(node, cst.Attribute) and node.attr.value.startswith(_SPARSE):
-                found.append(WorkerIssue("unpinnable", function.label, function.document, node))
+                found.append(WorkerIssue(IssueKind.UNPINNABLE, function.label, function.document, node))
             seeds = operation is not None and operation.does(*_SEEDERS)
             if seeds and isinstance(node, cst.Call) and _repeats(machine, function, node):
-                found.append(WorkerIssue("constant seed", function.label, function.document, node))
+                found.append(WorkerIssue(IssueKind.CONSTANT_SEED, function.label, function.document, node))
     return tuple(found)
 
 
@@ -89,11 +89,11 @@ def _unpinnable(machine: Machine, loader: LoaderCall) -> Iterator[WorkerIssue]:
         if not isinstance(batch, Instance) or not batch.cls.library_bases() <= {"object"}:
             continue
         if class_member(machine, batch.cls, "pin_memory") is None:
-            yield WorkerIssue("unpinnable", batch.cls.name, batch.cls.document, batch.cls.node.name)
+            yield WorkerIssue(IssueKind.UNPINNABLE, batch.cls.name, batch.cls.document, batch.cls.node.name)
     for value in options_of(loader.get("collate_fn")):
         function = _function(value)
         if function is not None and (call := _makes_unpinnable(machine, function)) is not None:
-            yield WorkerIssue("unpinnable part", "collate_fn", function.document, call)
+            yield WorkerIssue(IssueKind.UNPINNABLE_PART, "collate_fn", function.document, call)
 
 
 def _makes_unpinnable(machine: Machine, function: Function, depth: int = 2) -> cst.Call | None:
@@ -117,7 +117,7 @@ def _changed(machine: Machine, loader: LoaderCall) -> Iterator[WorkerIssue]:
     for value in options_of(loader.get("collate_fn")):
         held = value.receiver if isinstance(value, Bound) else value
         if isinstance(held, Instance) and held.cls in machine.recorder.written.keys() | machine.recorder.changed:
-            yield WorkerIssue("changed", held.cls.name, held.cls.document, held.cls.node.name)
+            yield WorkerIssue(IssueKind.CHANGED, held.cls.name, held.cls.document, held.cls.node.name)
 
 
 def _functions(machine: Machine, loader: LoaderCall) -> Iterator[WorkerFunction]:
@@ -215,21 +215,21 @@ def _unpicklable(machine: Machine, loader: LoaderCall) -> Iterator[WorkerIssue]:
         for value in options_of(loader.get(name)):
             function = _function(value)
             if function is not None and function.owner is None and _is_local(function):
-                yield WorkerIssue("unpicklable", name, function.document, function.node)
+                yield WorkerIssue(IssueKind.UNPICKLABLE, name, function.document, function.node)
     dataset = loader.dataset.value if loader.dataset is not None else None
     for value in options_of(dataset) if dataset is not None else ():
         if not isinstance(value, Instance):
             continue
         cls = value.cls
         if cls.scope.parent is not None and cls.scope.parent.kind == "function":
-            yield WorkerIssue("unpicklable", cls.name, cls.document, cls.node.name)
+            yield WorkerIssue(IssueKind.UNPICKLABLE, cls.name, cls.document, cls.node.name)
         if pickles_itself(cls):
             continue
         for attribute, held in machine.store.entries(value).items():
             if isinstance(held, Function) and _is_local(held):
-                yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", held.document, held.node)
+                yield WorkerIssue(IssueKind.UNPICKLABLE, f"{cls.name}.{attribute}", held.document, held.node)
             elif isinstance(held, Opaque) and held.name in LOCKS:
-                yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", cls.document, cls.node.name)
+                yield WorkerIssue(IssueKind.UNPICKLABLE, f"{cls.name}.{attribute}", cls.document, cls.node.name)
 
 
 def _is_local(function: Function) -> bool:

@@ -27,7 +27,9 @@ def state_vetoes(machine: Machine, cls: Class) -> list[Veto]:
     found = _held_vetoes(machine, cls)
     asked = ", ".join(sorted(_asked_for(machine, cls)))
     if asked:
-        found.append(Veto("written", f"code outside of it asks for {asked}, which workers would set for themselves"))
+        found.append(
+            Veto(VetoKind.WRITTEN, f"code outside of it asks for {asked}, which workers would set for themselves")
+        )
     for owner, function in sample_methods(cls).values():
         if (
             _is_cached(function)
@@ -35,10 +37,10 @@ def state_vetoes(machine: Machine, cls: Class) -> list[Veto]:
             or _calls_cached(machine, owner, function)
         ):
             words = "it caches samples in the process, and every worker would have a cache of its own"
-            found.append(Veto("cache", words, document=owner.document, node=function))
+            found.append(Veto(VetoKind.CACHE, words, document=owner.document, node=function))
         elif any(self_attribute(node.target) is not None for node in descendants(function, cst.AugAssign)):
             words = "it counts in the process, and every worker would count for itself"
-            found.append(Veto("written", words, document=owner.document, node=function))
+            found.append(Veto(VetoKind.WRITTEN, words, document=owner.document, node=function))
     return found
 
 
@@ -47,10 +49,10 @@ def _held_vetoes(machine: Machine, cls: Class) -> list[Veto]:
     found: list[Veto] = []
     for held in _holds(machine, cls):
         if held.callee in HANDLES:
-            kind: VetoKind = "handle"
+            kind = VetoKind.HANDLE
             words = f"it opens `self.{held.name}` before the workers start, which would share the handle"
         elif held.callee in RANDOM_STATES:
-            kind = "generator"
+            kind = VetoKind.GENERATOR
             words = f"it keeps a random generator in `self.{held.name}`, of which every worker would get the same copy"
         else:
             continue

@@ -106,7 +106,7 @@ def _append(document: Document, around: cst.CSTNode, items: Sequence[cst.CSTNode
     """The edit that puts one more item behind the last that a call or dict has."""
     text = document.text
     start, end = document.span(items[-1]).start.offset, document.span(items[-1]).end.offset
-    # with several on the line above, the last one has its own for want of room only
+    # with several on the line above, the last one has its own only because there was no room
     packed = len(items) > 2 and not _begins_line(document, document.span(items[-2]).start.offset)
     own_line = not packed and _begins_line(document, start)
     newline = newline_of(document)
@@ -171,8 +171,9 @@ def make_on_device(document: Document, made: cst.Call, move: cst.Call, device: s
 
 
 def _inside_of_long(document: Document, made: cst.Call, move: cst.Call, device: str) -> tuple[Edit, ...]:
-    """The edits where the call of a move goes over several lines for want of room, which it leaves to the arguments of
-    the one line that it is called on; none where there is room, or more than a comma would have to be known."""
+    """The edits where the call of a move goes over several lines because one has no room, which it leaves to the
+    arguments of the one line that it is called on; none where there is room, or more than a comma would have to be
+    known."""
     first, last = document.span(made), document.span(move)
     if not made.args or not first.start.row == first.end.row < last.end.row:
         return ()

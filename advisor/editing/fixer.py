@@ -181,7 +181,7 @@ def write_atomically(path: str | Path, content: bytes) -> None:
 
 
 def rehearse_writing(path: str | Path) -> None:
-    """Does all that :func:`write_atomically` would do to give a file its present content anew, but for the last step:
+    """Does all that :func:`write_atomically` would do to give a file its present content again, but for the last step:
     permissions tell root nothing, and nobody of a file system that is read-only or full, or of a file that is
     immutable.
 

@@ -194,6 +194,8 @@ class Engine:
         configurations = self._configurations
         discoverer = Discoverer(configurations.patterns)
         files = [Found(name, named=True) for name in dict.fromkeys(names) if discoverer.wants(name)]
+        for one in files:
+            configurations.of(one.filename)
         return configurations, lint(files, configurations, memory=self._kept, sources=texts, checker=self._checker)
 
     def _absolute(self, path: str | os.PathLike[str]) -> str:

@@ -33,7 +33,8 @@ class Report:
         findings: in the order of files and places, as the command line shows them.
         checked: how many files were looked at, those that mention no accelerator included.
         notes: sentences about what could not be looked at.
-        failures: sentences about rules that did not run, because they cannot be loaded.
+        failures: sentences about configurations that cannot be used, whose files are left out, and about rules that did
+            not run, because they cannot be loaded.
 
     Example:
         >>> from accel_advisor import lint
@@ -75,8 +76,8 @@ def lint(
         cache: use what earlier runs found, and keep what this one finds, below the root of each project.
 
     Raises:
-        ValueError: a path does not exist, a configuration or baseline cannot be used, a selector means no rule, or a
-            severity or confidence is none; one sentence that says what and where.
+        ValueError: a path does not exist, no file has a configuration that can be used, a baseline cannot be used, a
+            selector means no rule, or a severity or confidence is none; one sentence that says what and where.
 
     Example:
         >>> from accel_advisor import lint

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from accel_advisor.config import Config
+from accel_advisor.config import Config, ConfigError
 from accel_advisor.configurations import Configurations
 from accel_advisor.linting.checker import Checker
 from accel_advisor.linting.report import Program, Report, Result
@@ -16,6 +16,7 @@ from accel_advisor.linting.tool_findings import is_readable, unreadable
 from accel_advisor.project.discovery import Found, is_generated, mentions_accelerators
 from accel_advisor.project.import_graph import Group
 from accel_advisor.project.project_index import ProjectIndex, digest_of
+from accel_advisor.selection import SelectorError
 from accel_advisor.source.excerpt import excerpt
 from accel_advisor.source.shown_path import shown_path
 
@@ -61,7 +62,8 @@ def lint(
     checker: Checker | None = None,
 ) -> Report:
     """Lints files. What is found in a file depends on its project and on its configuration, and not on which other
-    files are linted beside it; findings of every severity are reported.
+    files are linted beside it; findings of every severity are reported. Files whose configuration cannot be used are
+    left out, and the report says why among its failures.
 
     Args:
         files: what :class:`~accel_advisor.project.discovery.Discoverer` found.
@@ -72,14 +74,16 @@ def lint(
         checker: one that has checked other programs before.
 
     Raises:
-        ConfigError: a configuration in one of the projects cannot be used.
-        SelectorError: a selector of a configuration means no rule.
+        ConfigError, SelectorError: all files are left out for that.
     """
     report = Report()
+    errors = [configurations.near(one.filename).error for one in files]
+    usable = [one for one, error in zip(files, errors, strict=True) if error is None]
+    wrong = dict.fromkeys(error for error in errors if error is not None)
+    if not usable and configurations.errors:
+        raise ConfigError(next(iter(wrong), configurations.errors[0]))
     unsaved = {os.path.realpath(name): raw for name, raw in (sources or {}).items()}
-    contents = _read(files, unsaved, report)
-    for one in files:
-        configurations.of(one.filename)
+    contents = _read(usable, unsaved, report)
     selected = configurations.known
     todo: list[Program] = []
     for root, paths in _by_root(contents, configurations).items():
@@ -98,13 +102,22 @@ def lint(
                 report.take(result)
         if known:
             known.keep_index(index)
-    if _selectors_hold(selected, report.programs, todo):
-        report.failures = failures()
+    unseen = _unseen(selected, report.programs, todo)
+    for config in unseen:
+        try:
+            _ = Ruleset(config).on
+        except SelectorError as error:
+            configurations.refuse(config, error)
+            if all(configurations.near(one.filename).error for one in files):
+                raise
+            return lint(files, configurations, jobs=jobs, memory=memory, sources=sources, checker=checker)
+    missing = failures() if unseen else ()
+    report.failures = (*wrong, *missing)
     shown = {shown_path(path): raw for path, raw in unsaved.items()}
     texts = {name: raw for one in todo for name in one.filenames if (raw := _bytes(name, contents, shown)) is not None}
     for result in _check(checker or Checker(), todo, texts, shown, jobs):
         report.take(result)
-        if memory and not report.failures:
+        if memory and not missing:
             program = result.program
             digests = [_digest(texts.get(name, b""), name in program.scripts) for name in program.filenames]
             memory.of(program.root, unsaved).put(result, digests)
@@ -149,28 +162,22 @@ def _by_root(paths: Iterable[str], configurations: Configurations) -> dict[str, 
 def _program(group: Group, root: str, asked: Mapping[str, str], configurations: Configurations) -> Program:
     return Program(
         tuple(shown_path(path) for path in group.files),
-        tuple(configurations.of(asked.get(path, path)) for path in group.files),
+        tuple(configurations.near(asked.get(path, path)) for path in group.files),
         root,
         callers=frozenset(shown_path(path) for path in group.callers),
         scripts=frozenset(shown_path(path) for path in group.scripts),
     )
 
 
-def _selectors_hold(selected: Iterable[Config], known: Iterable[Program], todo: Sequence[Program]) -> bool:
-    """Whether rules were loaded to see that every selector means one. Nothing has to be seen of a configuration under
-    which something is known already: it was asked for in the same words before.
-
-    Raises:
-        SelectorError: a selector means no rule.
-    """
+def _unseen(selected: Iterable[Config], known: Iterable[Program], todo: Sequence[Program]) -> dict[Config, None]:
+    """The configurations of which it is to be seen that every selector means a rule, for which rules are loaded. Of one
+    under which something is known already it was seen: it was asked for in the same words before."""
     seen = {config for program in known for config in program.configs}
     wanted = {config: None for program in todo for config in program.configs}
     for config in selected:
         if config not in seen and (config.selection.narrowed or config.selection.extend_select):
             wanted[config] = None
-    for config in wanted:
-        _ = Ruleset(config).on
-    return bool(wanted)
+    return wanted
 
 
 def _digest(raw: bytes, of_excerpt: bool) -> str:

@@ -51,7 +51,8 @@ class Report:
         landmarks: the places that a trial measures.
         programs: which files were understood together.
         notes: sentences about what could not be looked at.
-        failures: sentences about rules that did not run, because they cannot be loaded.
+        failures: sentences about configurations that cannot be used, whose files are left out, and about rules that did
+            not run, because they cannot be loaded.
         minor: how many findings are left out because they are of little consequence where they stand.
         hidden: how many findings a baseline holds, which are not among the others.
         unchanged: how many findings stand on lines that did not change, and are left out for that.

@@ -51,7 +51,7 @@ class CallGraph:
         return tuple(self._called.get(id(call), {}).values())
 
     def begins_unseen(self, function: cst.CSTNode) -> bool:
-        """Whether nothing that a module runs is seen to lead to a function, be it through others."""
+        """Whether nothing that a module runs is seen to lead to a function, directly or through others."""
         seen, pending = set[int](), [function]
         while pending:
             one = pending.pop()
@@ -65,7 +65,7 @@ class CallGraph:
         return True
 
     def leads_to(self, call: cst.CSTNode, node: cst.CSTNode) -> bool:
-        """Whether a call runs the code of a function in which a node stands, be it through others."""
+        """Whether a call runs the code of a function in which a node stands, directly or through others."""
         seen, pending = set[int](), [call]
         while pending:
             for key, function in self._called.get(id(pending.pop()), {}).items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from accel_advisor.records.given import Given
@@ -14,8 +15,40 @@ if TYPE_CHECKING:
     from accel_advisor.source.document import Document
 
 Cost = Literal["costly", "light", "memory", "unknown"]
-VetoKind = Literal["stream", "handle", "generator", "cache", "memory", "written"]
-IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable", "unpinnable part", "changed"]
+
+
+class VetoKind(StrEnum):
+    """What sort of thing argues against workers."""
+
+    STREAM = "stream"
+    """It is a stream that each worker would read."""
+    HANDLE = "handle"
+    """It opens a handle before the workers start, which they would share."""
+    GENERATOR = "generator"
+    """It keeps a random generator of which each worker would get the same copy."""
+    CACHE = "cache"
+    """It keeps what it has read, which each worker would do for itself."""
+    MEMORY = "memory"
+    """Its samples are in memory, so that workers would gain nothing."""
+    WRITTEN = "written"
+    """The program writes or reads its attributes from outside, which would not reach the workers."""
+
+
+class IssueKind(StrEnum):
+    """What sort of thing goes wrong in worker processes."""
+
+    DEVICE = "device"
+    """They use an accelerator."""
+    CONSTANT_SEED = "constant seed"
+    """All of them get the same seed."""
+    UNPICKLABLE = "unpicklable"
+    """Something cannot be pickled, as starting them may need."""
+    UNPINNABLE = "unpinnable"
+    """The batch is of a class that is not pinned."""
+    UNPINNABLE_PART = "unpinnable part"
+    """A part of the batch is."""
+    CHANGED = "changed"
+    """A worker changes what it holds, and does not forget it between epochs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +101,7 @@ class DatasetFacts:
         objects: the lists and dicts of Python objects that it makes its samples from.
         changes: whether the program changes it, or may change it, while it is in use.
         adjusted: whether the program assigns an attribute of it once, as before the first epoch.
+        decodes: whether a picture, a recording or a video is decoded for each sample.
     """
 
     value: Value
@@ -84,16 +118,12 @@ class DatasetFacts:
     whole: bool = False
     objects: tuple[Hold, ...] = ()
     on_host: bool = False
+    decodes: bool = False
 
     @property
     def given(self) -> Given:
         """The data set itself, as far as rules may know it."""
         return Given(self.value)
-
-    @property
-    def decodes(self) -> bool:
-        """Whether a picture, a recording or a video is decoded for each sample."""
-        return self.cost == "costly" and "decodes" in self.reason
 
     @property
     def may_stream(self) -> bool:

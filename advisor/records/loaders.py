@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
 from accel_advisor.records.call_graph import CallSite
-from accel_advisor.records.dataset_facts import DatasetFacts, IssueKind, WorkerIssue
+from accel_advisor.records.dataset_facts import DatasetFacts, IssueKind, Veto, VetoKind, WorkerIssue
 from accel_advisor.records.given import Given
 from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument
@@ -141,9 +141,15 @@ class LoaderCall(BatchSource):
         give it unseen."""
         return Given(self.get(name))
 
+    def certain_vetoes(self, kind: VetoKind) -> Iterator[tuple[Veto, Document, cst.CSTNode]]:
+        """What of this kind in its data set is seen to go wrong with workers, and where that is decided."""
+        for veto in self.dataset.vetoes if self.dataset is not None else ():
+            if veto.kind is kind and veto.certain and veto.document is not None and veto.node is not None:
+                yield veto, veto.document, veto.node
+
     def suffers(self, kind: IssueKind) -> bool:
         """Whether something of this kind goes wrong with what its workers run, or would run."""
-        return any(issue.kind == kind for issue in self.issues)
+        return any(issue.kind is kind for issue in self.issues)
 
     @property
     def of_torch(self) -> bool:

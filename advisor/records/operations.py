@@ -127,7 +127,7 @@ class OperationContext:
 
     @property
     def guarded(self) -> bool:
-        """Whether a condition in the innermost loop decides whether it happens, be it the same for all passes."""
+        """Whether a condition in the innermost loop decides whether it happens, the same for all passes or not."""
         return any(one.within is self.inner for one in self.conditions)
 
     def is_skipped_in(self, loop: Loop, besides: Collection[cst.CSTNode] = ()) -> bool:

@@ -42,6 +42,27 @@ SAMPLE_COSTS = {
 }
 """What a call in ``__getitem__`` costs for each sample, in words."""
 
+DECODERS = frozenset(
+    {
+        "PIL.Image.open",
+        "cv2.imread",
+        "cv2.imdecode",
+        "cv2.VideoCapture",
+        "imageio.imread",
+        "imageio.v2.imread",
+        "imageio.v3.imread",
+        "skimage.io.imread",
+        "matplotlib.image.imread",
+        "torchvision.io.read_image",
+        "torchvision.io.decode_jpeg",
+        "torchvision.io.read_video",
+        "torchaudio.load",
+        "librosa.load",
+        "soundfile.read",
+    }
+)
+"""Those that decode a picture, a recording or a video, which takes more than to read it."""
+
 HANDLES = frozenset(
     {
         "open",

@@ -20,7 +20,7 @@ class CudnnFlags(Rule):
 
     What it does
         Finds `torch.backends.cudnn.enabled = False`, and `benchmark = True` in a run in which `deterministic = True` is
-        set, be it only on a condition such as `if args.seed`.
+        set, also where that is on a condition such as `if args.seed`.
 
     Why it costs time
         Without cuDNN convolutions and recurrent layers run on much slower kernels: on an H200 the training of ResNet-18

@@ -93,7 +93,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
         loop, (minor, aside) = epochs_of(loader)[0], weight_of(facts, loader)
         starts, basis, keep = start_methods(facts, loader), evidence_of_workers(loader), where_workers(loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
-        when = f"started anew {when_restarted(facts, loader)}{cost}{what_epochs_grant(loader)}"
+        when = f"started again {when_restarted(facts, loader)}{cost}{what_epochs_grant(loader)}"
         message = f"{workers_are(loader)} {when}; pass `persistent_workers={keep}`"
         return self.finding(
             facts,

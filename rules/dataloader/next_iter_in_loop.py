@@ -84,10 +84,10 @@ class NextIterInLoop(Rule):
         same = loader.gives("shuffle", None) or loader.gives("shuffle", False)
         own_order = loader.gives("sampler", None) and loader.gives("batch_sampler", None)
         if loader.without_workers:
-            what = "begins the loader anew and takes its first batch" if own_order else "begins the loader anew"
+            what = "begins the loader again and takes its first batch" if own_order else "begins the loader again"
         elif same and own_order:
-            what = "starts its workers anew and takes the same first batch"
+            what = "starts its workers again and takes the same first batch"
         else:
-            what = "starts its workers anew"
+            what = "starts its workers again"
         message = f"`{code}` {what} in every turn of the loop; make the iterator once, before the loop"
         return self.finding(facts, operation.node, message)

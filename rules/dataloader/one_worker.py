@@ -14,7 +14,7 @@ class OneWorker(Rule):
     """One worker, or two, prepare batches whose samples are read or decoded one by one.
 
     What it does
-        Finds DataLoaders with `num_workers=1`, be it written there or the default of an option, from which a model on a
+        Finds DataLoaders with `num_workers=1`, written there or the default of an option, from which a model on a
         GPU learns or on which it is evaluated, and whose data set reads or decodes a file for each sample; and with
         `num_workers=2`, where files are decoded and batches have 16 samples or more. It names the option for the number
         of workers that the program has and such a loader ignores.

@@ -72,7 +72,7 @@ class HfArgsPersistentWorkers(Rule):
             if not _above(workers, 0) or not (epochs.absent or _above(epochs, 1)):
                 continue
             message = (
-                "the workers of this Trainer are started anew for each epoch while the training waits; pass "
+                "the workers of this Trainer are started again for each epoch while the training waits; pass "
                 "`dataloader_persistent_workers=True`"
             )
             fix = pass_argument(arguments, "dataloader_persistent_workers", "True")

@@ -1,4 +1,4 @@
-"""Windows, filter banks, masks and grids that each forward pass computes anew."""
+"""Windows, filter banks, masks and grids that each forward pass computes again."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ class CreateOnCpuThenMove(Rule):
         Finds `torch.zeros(...).to(device)` and the like (`ones`, `full`, `empty`, `eye`, `arange`, `linspace`, `rand`,
         `randn`, `randint`, `randperm`, `hann_window`, `torch.FloatTensor(n, m)`, `torch.LongTensor(range(n))`) that are
         moved where they are made, or by their name before anything else happens to them (in a script, only in a loop),
-        be it by a function of the program that moves what it is given (`to_gpu(torch.randn(n))`),
-        be it only where another tensor is on the GPU, those that take the place of another tensor (`type_as`, `to(x)`,
+        also by a function of the program that moves what it is given (`to_gpu(torch.randn(n))`), and also only where
+        another tensor is on the GPU; those that take the place of another tensor (`type_as`, `to(x)`,
         `x.new_tensor`), and those that get a type of tensors on the GPU. What is computed of them on the way, without
         other tensors, belongs to it: `(torch.arange(n) / n).to(device)`, `torch.triu(torch.ones(n, n)).to(device)`.
 

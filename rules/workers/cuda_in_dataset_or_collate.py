@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.dataset_facts import WorkerIssue
+from accel_advisor.records.dataset_facts import IssueKind, WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.loaders.start_method import start_methods
 from accel_advisor.rule import Rule, also_at
@@ -69,7 +69,7 @@ class CudaInDatasetOrCollate(Rule):
         """Reports each loader once, at its call, with all places."""
         for loader in facts.loaders:
             without = loader.fixed_workers == 0 or loader.given("num_workers").absent
-            issues = [one for one in loader.issues if one.kind == "device" and (one.certain or without)]
+            issues = [one for one in loader.issues if one.kind is IssueKind.DEVICE and (one.certain or without)]
             if issues and loader.constructor.advises:
                 yield self._report(facts, loader, sorted(issues, key=lambda one: not one.certain))
 

@@ -19,8 +19,8 @@ class DdpLoaderWithoutSharding(Rule):
 
     Why it costs time
         Nothing divides the samples between the processes. An epoch takes as long as on one GPU, and without shuffling
-        all processes compute the same gradients. An evaluation takes as long as on one GPU, too, be it that each
-        process goes through it or that the others wait for one.
+        all processes compute the same gradients. An evaluation takes as long as on one GPU, too, whether each
+        process goes through it or the others wait for one.
 
     Example
         import torch

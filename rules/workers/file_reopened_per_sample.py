@@ -1,4 +1,4 @@
-"""Files with many samples that are opened anew for each of them."""
+"""Files with many samples that are opened again for each of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from accel_advisor.rule import Rule
 
 
 class FileReopenedPerSample(Rule):
-    """A data set opens the file that holds all its samples anew for each of them.
+    """A data set opens the file that holds all its samples again for each of them.
 
     What it does
         Finds files of h5py, zarr, netCDF4, PyTables, LMDB and SQLite, and archives of zipfile and tarfile, that
@@ -83,7 +83,7 @@ class FileReopenedPerSample(Rule):
         """Reports each call; those of one file are one remark."""
         for one in reopened_files(facts):
             message = (
-                f"`{facts.document.code(one.node)}` opens the same file anew for each sample, which {one.cost}; keep "
+                f"`{facts.document.code(one.node)}` opens the same file again for each sample, which {one.cost}; keep "
                 f"it open in an attribute that is None until the first `__getitem__` in each worker opens it"
             )
             yield self.finding(facts, one.node, message, group="reopened files")

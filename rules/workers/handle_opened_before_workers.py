@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.dataset_facts import Veto
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.dataset_facts import VetoKind
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.loaders.start_method import start_methods
 from accel_advisor.rule import Rule, also_at
@@ -73,14 +73,11 @@ class DatasetHandleOpenedBeforeWorkers(Rule):
         for loader in facts.loaders:
             if not (loader.fixed_workers or 0) > 0 or not loader.initializes_nothing:
                 continue
-            for veto in loader.dataset.vetoes if loader.dataset is not None else ():
-                if veto.kind == "handle" and veto.certain and veto.document is not None and veto.node is not None:
-                    yield self._report(facts, loader, veto)
+            for veto, document, node in loader.certain_vetoes(VetoKind.HANDLE):
+                handle = f"`self.{veto.attribute} = {document.code(node)}`"
+                yield self._report(facts, loader, handle, also_at(document, node, "opened here"))
 
-    def _report(self, facts: Facts, loader: LoaderCall, veto: Veto) -> Finding:
-        assert veto.document is not None
-        assert veto.node is not None
-        code = veto.document.code(veto.node)
+    def _report(self, facts: Facts, loader: LoaderCall, handle: str, place: Related) -> Finding:
         starts = start_methods(facts, loader)
         consequences = {
             "which share its position and read each other's data": starts.forks or not starts.fresh,
@@ -88,8 +85,7 @@ class DatasetHandleOpenedBeforeWorkers(Rule):
         }
         consequence = ", ".join(clause for clause, happens in consequences.items() if happens)
         message = (
-            f"`self.{veto.attribute} = {code}` is opened before the workers of `{loader.label}` start, {consequence}; "
+            f"{handle} is opened before the workers of `{loader.label}` start, {consequence}; "
             f"open it in the worker, when the first sample is read"
         )
-        place = also_at(veto.document, veto.node, "opened here")
         return self.finding(facts, loader.node, message, related=[place])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.dataset_facts import VetoKind
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, also_at
 
@@ -66,14 +67,12 @@ class IterableDatasetDuplicatedInWorkers(Rule):
             workers = loader.fixed_workers
             if workers is None or workers < 2 or loader.constructor.shards or not loader.initializes_nothing:
                 continue
-            for veto in loader.dataset.vetoes if loader.dataset is not None else ():
-                if veto.kind != "stream" or not veto.certain or veto.document is None or veto.node is None:
-                    continue
-                dataset = veto.document.code(veto.node)
+            for _, document, node in loader.certain_vetoes(VetoKind.STREAM):
+                dataset = document.code(node)
                 message = (
                     f"each of the {workers} workers of `{loader.label}` reads the whole of `{dataset}`, so every "
                     f"sample comes {workers} times in an epoch; divide the stream by `get_worker_info()` in `__iter__`"
                 )
-                place = also_at(veto.document, veto.node, "the data set")
+                place = also_at(document, node, "the data set")
                 yield self.finding(facts, loader.node, message, related=[place])
                 break

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.dataset_facts import VetoKind
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, also_at
 
@@ -77,14 +78,12 @@ class DatasetRngCopiedToWorkers(Rule):
             workers = loader.fixed_workers or 0
             if workers < 1 or not loader.initializes_nothing or not loader.trains:
                 continue
-            for veto in loader.dataset.vetoes if loader.dataset is not None else ():
-                if veto.kind != "generator" or not veto.certain or veto.document is None or veto.node is None:
-                    continue
-                code = veto.document.code(veto.node)
+            for veto, document, node in loader.certain_vetoes(VetoKind.GENERATOR):
+                generator = f"self.{veto.attribute} = {document.code(node)}"
                 again = "the same numbers in every epoch" if workers == 1 else "the same numbers in all of them"
                 message = (
-                    f"`self.{veto.attribute} = {code}` is copied to the workers of `{loader.label}` and draws {again}; "
+                    f"`{generator}` is copied to the workers of `{loader.label}` and draws {again}; "
                     f"make it in the worker, from `torch.initial_seed()`"
                 )
-                place = also_at(veto.document, veto.node, "made here")
+                place = also_at(document, node, "made here")
                 yield self.finding(facts, loader.node, message, related=[place])

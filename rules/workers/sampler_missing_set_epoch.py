@@ -17,7 +17,7 @@ class DistributedSamplerMissingSetEpoch(Rule):
     """A DistributedSampler does not learn the epoch, so every epoch has the same order.
 
     What it does
-        Finds a shuffling DistributedSampler of a training loader, be it only on some paths as in
+        Finds a shuffling DistributedSampler of a training loader, also one that is used on some paths only, as in
         `DistributedSampler(data) if distributed else None`, or within a BatchSampler, in a program that never calls
         `set_epoch`.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Frequency, Severity
+from accel_advisor.records.dataset_facts import IssueKind
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.loaders.start_method import start_methods
 from accel_advisor.rule import Rule, also_at
@@ -54,7 +55,7 @@ class UnpicklableWorkerArgs(Rule):
         if facts.document.notebook is not None:
             return  # not even a function at the top of a cell can be pickled for a worker that is not forked
         for loader in facts.loaders:
-            issues = [one for one in loader.issues if one.kind == "unpicklable"]
+            issues = [one for one in loader.issues if one.kind is IssueKind.UNPICKLABLE]
             if not issues or not (loader.fixed_workers or 0) > 0:
                 continue
             issue, starts = issues[0], start_methods(facts, loader)

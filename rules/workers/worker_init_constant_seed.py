@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Severity
-from accel_advisor.records.dataset_facts import WorkerIssue
+from accel_advisor.records.dataset_facts import IssueKind, WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.rule import Rule, also_at, remove_call, replace_node
 
@@ -74,7 +74,7 @@ class WorkerInitConstantSeed(Rule):
                 continue
             if not any(loop.counts for loop in loader.around):
                 continue
-            seeds = [one for one in loader.issues if one.kind == "constant seed"]
+            seeds = [one for one in loader.issues if one.kind is IssueKind.CONSTANT_SEED]
             together = [one for one in seeds if (one.document, one.label) == (seeds[0].document, seeds[0].label)]
             if together:
                 yield self._report(facts, loader, together)

@@ -112,25 +112,77 @@ def test_settings_are_those_of_the_path_that_is_named(run: Run, nested: Path) ->
     assert "several configurations hold for these paths; name one of them" in done.err
 
 
-@pytest.mark.parametrize("ways", [*WAYS, ("other.py",)])
-def test_a_wrong_one_is_one_sentence(run: Run, nested: Path, ways: tuple[str, ...]) -> None:
-    """It is part of the project, whichever of its files are named."""
-    configure(nested, 'selct = ["ACC102"]\n')
-    done = run("lint", *ways)
-    assert (done.status, done.out) == (2, "")
-    assert done.err.startswith(
-        f"Error: {nested / 'sub' / 'pyproject.toml'}: tool.accel-advisor: there is no key 'selct'"
-    )
-    assert len(done.err.splitlines()) == 1
+WRONG = pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('selct = ["ACC102"]\n', "tool.accel-advisor: there is no key 'selct'; did you mean 'select'?"),
+        ('ignore = ["ACC9999"]\n', "tool.accel-advisor.ignore: no rule is called 'ACC9999'"),
+        ('per-file-ignores = { "a.py" = ["ACC9999"] }\n', "tool.accel-advisor.per-file-ignores"),
+        ("ignore = [\n", "is not valid TOML"),
+    ],
+)
 
 
-def test_a_selector_that_means_nothing_is_one_sentence(run: Run, nested: Path) -> None:
-    configure(nested, 'ignore = ["ACC9999"]\n')
-    for _ in range(2):
-        done = run("lint", "other.py", "sub/train.py")
-        assert (done.status, done.out) == (2, "")
-        assert "no rule is called 'ACC9999'" in done.err
+@WRONG
+class TestAWrongOne:
+    """It holds for the files that follow it; what is found in others is what would be found if it were right."""
+
+    @pytest.mark.parametrize("ways", WAYS)
+    def test_of_some_files(self, run: Run, nested: Path, ways: tuple[str, ...], text: str, error: str) -> None:
+        expected = found(run, "other.py")
+        configure(nested, text)
+        for args in ((), (), ("--no-cache",)):
+            done = run("lint", "--output-format", "json", *ways, *args)
+            assert done.status == 2
+            assert done.err.startswith(f"Error: {nested / 'sub' / 'pyproject.toml'}: {error}")
+            assert len(done.err.splitlines()) == 1
+            assert {one["filename"] for one in json.loads(done.out)} == {"other.py"}
+            assert found(run, *ways, *args) == expected
+
+    def test_of_others_only(self, run: Run, nested: Path, text: str, error: str) -> None:
+        expected = found(run, "other.py")
+        configure(nested, text)
+        for _ in range(2):
+            done = run("lint", "other.py")
+            assert (done.status, done.err) == (1, "")
+            assert found(run, "other.py") == expected
+
+    def test_of_all_files(self, run: Run, nested: Path, text: str, error: str) -> None:
+        configure(nested, text)
+        for args in (("sub",), ("sub/train.py",), ("sub", "--diff"), ("--output-format", "json", "sub")):
+            done = run("lint", *args)
+            assert (done.status, done.out) == (2, "")
+            assert error in done.err
+            assert len(done.err.splitlines()) == 1
+
+    def test_of_a_file_that_another_one_imports(self, run: Run, nested: Path, text: str, error: str) -> None:
+        (nested / "sub" / "made.py").write_text("def workers():\n    return 0\n")
+        (nested / "other.py").write_text("from sub.made import workers\n" + SLOW)
+        expected = found(run, "other.py")
+        configure(nested, text)
+        assert found(run, "other.py") == expected
         assert run("lint", "other.py").status == 1
+
+    def test_no_baseline_is_written(self, run: Run, nested: Path, text: str, error: str) -> None:
+        configure(nested, text)
+        done = run("lint", "--write-baseline", "known.json")
+        assert done.status == 2
+        assert error in done.err
+        assert not (nested / "known.json").exists()
+
+    def test_others_are_fixed(self, run: Run, nested: Path, text: str, error: str) -> None:
+        configure(nested, text)
+        assert run("lint", "--fix", "--unsafe-fixes").status == 2
+        assert (nested / "other.py").read_text() != SLOW
+        assert (nested / "sub" / "train.py").read_text() == SLOW
+
+
+def test_files_are_not_listed_under_a_wrong_one(run: Run, nested: Path) -> None:
+    configure(nested, 'exclude = "train.py"\n')
+    assert run("lint", "--show-files", "other.py").out == "other.py\n"
+    done = run("lint", "--show-files")
+    assert (done.status, done.out) == (2, "")
+    assert "tool.accel-advisor.exclude: must be a list of strings" in done.err
 
 
 def test_templates_of_projects_are_not_read(run: Run, nested: Path) -> None:

@@ -293,3 +293,15 @@ def test_names_what_a_trial_measures(engine: Engine) -> None:
     [train, loaders] = engine.check(["train.py", "pkg/loaders.py"])
     assert [(one.sight, one.span.start.row) for one in train.landmarks] == [("loop", 11)]
     assert [(one.sight, one.span.start.row, one.name) for one in loaders.landmarks] == [("loader", 7, "loader")]
+
+
+def test_a_wrong_configuration_beside_it_changes_nothing(project: Path) -> None:
+    save(project, {"train.py": TRAIN, "sub/other.py": TRAIN})
+    engine = Engine(project)
+    expected = engine.findings("train.py")
+    assert expected
+    save(project, {"sub/pyproject.toml": "[tool.accel-advisor]\nselct = []\n"})
+    assert engine.findings("train.py") == expected
+    for paths in (["sub/other.py"], ["train.py", "sub/other.py"]):
+        with pytest.raises(ValueError, match="there is no key 'selct'"):
+            engine.check(paths)

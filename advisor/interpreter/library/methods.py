@@ -110,7 +110,7 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
     if kind is not None or name in TELLING:
         machine.recorder.operation(machine.frame, node, actions.Method(kind or "?", name), receiver, arguments)
     if name in ("backward", "zero_grad"):
-        # who forgets old gradients computes new ones, be it in a call that is not followed
+        # who forgets old gradients computes new ones, perhaps in a call that is not followed
         machine.recorder.backward(machine.frame.loops)
     if name == "step":
         machine.recorder.update(machine.frame.loops)

@@ -37,7 +37,7 @@ PAIRS = {
     "a third factor": Pair(module("return y * x * torch.sigmoid(x)"), "y * ", ""),
     "numpy": Pair(module("return x * np.sigmoid(x)"), "np.", "torch."),
     "two calls, which may give two tensors": Pair(module("return y() * torch.sigmoid(y())"), "y()", "y"),
-    "a name that was bound anew in between": Pair(
+    "a name that was bound again in between": Pair(
         module("s = torch.sigmoid(x)\nx = x + 1\nreturn x * s"), "x = x + 1", "pass"
     ),
     "a gate that is used as well": Pair(

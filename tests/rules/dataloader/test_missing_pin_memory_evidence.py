@@ -32,7 +32,7 @@ PAIRS = {
         "conf.encode(texts)",
         "texts",
     ),
-    "tensors that are built anew": Pair(
+    "tensors that are built again": Pair(
         HEAD + "for x, y in loader:\n    step(torch.from_numpy(x.numpy()).cuda(), 1)",
         "torch.from_numpy(x.numpy())",
         "x",

@@ -129,5 +129,5 @@ def test_reports_a_loader_that_is_begun_again_for_each_batch(tmp_path: Path) -> 
     recursive = "\ndef go(n):\n    for x in loader:\n        go(n - 1)\n\ngo(3)\n"
     check(STAGED_FILES + LOADER.replace("2", "2, persistent_workers=True") + recursive + loop, tmp_path)
     shuffled = LOADER.replace("2", "2, shuffle=True")
-    assert "starts its workers anew in every" in check(STAGED_FILES + shuffled + loop, tmp_path)[0].message
+    assert "starts its workers again in every" in check(STAGED_FILES + shuffled + loop, tmp_path)[0].message
     check(STAGED_FILES + "loader = DataLoader(files)" + loop, tmp_path)

@@ -98,7 +98,7 @@ def _program(validate: str) -> str:
         pytest.param(LABELS, "count(y.numpy(), guess)", "confusion_matrix(y.numpy(), guess)", id="no histogram"),
         pytest.param(LABELS, "total += count(y.numpy(), guess)", "np.save('a.npy', guess)", id="goes to a file"),
         pytest.param(LABELS, "out.argmax(1).cpu()", "np.argmax(y.numpy(), 1)", id="of the host"),
-        pytest.param(JOINS, "kept = np.append(", "kept = y.numpy()\n        kept = np.append(", id="bound anew"),
+        pytest.param(JOINS, "kept = np.append(", "kept = y.numpy()\n        kept = np.append(", id="bound again"),
         pytest.param(
             JOINS, "np.append(kept, out.cpu().numpy(), axis=0)", "np.concatenate(kept + [out.cpu()])", id="parts"
         ),

@@ -1,4 +1,4 @@
-"""Masks, grids, windows and indices that each step builds anew although they depend on sizes and settings alone."""
+"""Masks, grids, windows and indices that each step builds again although they depend on sizes and settings alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FEWEST = 4
 
 @dataclass(eq=False)
 class SizeConstant:
-    """What a function builds anew each time.
+    """What a function builds again each time.
 
     Attributes:
         parts: the expressions that build it, in source order.

@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 def only_side_parts_go(loader: LoaderCall) -> bool:
     """Whether what is copied of a loader's batches is nowhere their first element, but only what stands behind it, as
-    labels do, which are small: the samples are made anew on the host, and what the loader pins of them is lost."""
+    labels do, which are small: the samples are made again on the host, and what the loader pins of them is lost."""
     paths = [context.path for one in loader.transfers for context in one.contexts if context.loader is loader]
     return bool(paths) and all(path and type(path[0]) is int and path[0] > 0 for path in paths)

@@ -32,8 +32,9 @@ def wrapping_and_waiting(copy: WrapperCopy) -> str:
 
 
 def _whose_batches(loaders: Iterable[LoaderCall], pinned: bool) -> str:
+    loaders = list(loaders)
     names = labels_of(loaders)
-    pins = "pin their batches" if "` and `" in names else "pins its batches"
+    pins = "pin their batches" if len({loader.label for loader in loaders}) > 1 else "pins its batches"
     return f"{names} {pins}, but" if pinned else f"for the batches of {names},"
 
 

@@ -183,7 +183,7 @@ class DataFlow:
         for one in (everything[at] for at in range(until - 1, -1, -1)):
             inside = self._branches(one.statement) if one.statement is not None else []
             if any(inside[: len(other)] == other for other in replacing):
-                continue  # wherever it happens, the name is bound anew before it is read
+                continue  # wherever it happens, the name is bound again before it is read
             found.append(one)
             if not one.adds:
                 replacing.append(inside)

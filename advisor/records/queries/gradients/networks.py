@@ -176,7 +176,7 @@ def _names_bound_in(function: cst.CSTNode) -> frozenset[str]:
 
 
 def _known(name: str, among: frozenset[str]) -> str:
-    """The network, among some, that a dotted name is of, or of whose methods; be it an attribute of another object
+    """The network, among some, that a dotted name is of, or of whose methods; also an attribute of another object
     than the one that has built it."""
     while name:
         if name in among:

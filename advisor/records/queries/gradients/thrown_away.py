@@ -101,7 +101,7 @@ def _unused(
 
 
 def _events(facts: Facts, networks: Networks, flow: DataFlow, passes: Collection[cst.Call]) -> list[_Event]:
-    """What happens in a function, in the order of the source, be it in functions that it calls."""
+    """What happens in a function, in the order of the source, also in functions that it calls."""
     found: list[_Event] = []
     for call in flow.calls:
         steps, zeroes = _done_by(networks, flow, call)

@@ -51,7 +51,7 @@ def _last(called: cst.BaseExpression) -> str:
 
 @lru_cache(maxsize=1)
 def _learning(program: Program) -> frozenset[int]:
-    """The functions of a program that run a backward pass, be it through others, by identity."""
+    """The functions of a program that run a backward pass, directly or through others, by identity."""
     found: set[int] = set()
     pending: list[cst.CSTNode] = []
     for facts in program:
@@ -110,7 +110,7 @@ def _calling(facts: Facts, function: cst.CSTNode) -> Iterator[DataFlow]:
 
 
 def is_called_unrecorded(facts: Facts, flow: DataFlow, seen: frozenset[int] = frozenset()) -> bool:
-    """Whether some call of a function, be it through others, stands where autograd does not record."""
+    """Whether some call of a function, directly or through others, stands where autograd does not record."""
     seen |= {id(flow.root)}
     for caller in facts.call_graph.callers_of(flow.root):
         outer = flow_of(facts, caller) if caller is not None and id(caller) not in seen else None

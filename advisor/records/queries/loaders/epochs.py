@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Act, Action, AnyCall, Sets, SetsItem, Within, calls
+from accel_advisor.records.dataset_facts import IssueKind
 from accel_advisor.records.queries.loaders.start_method import start_methods
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
@@ -118,7 +119,7 @@ def _starts_anew(facts: Facts, loader: LoaderCall) -> bool:
         return False  # where no workers are better than workers that live on
     if not (loader.works or loader.feeds_gpu or loader.transfers):
         return False  # which is tried out, and not trained on
-    return not loader.suffers("changed") and not _may_change(facts, loader)
+    return not loader.suffers(IssueKind.CHANGED) and not _may_change(facts, loader)
 
 
 def spelled_workers(loader: LoaderCall) -> cst.BaseExpression | None:

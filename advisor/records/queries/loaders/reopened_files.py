@@ -1,4 +1,4 @@
-"""Files with many samples that are opened anew for each of them."""
+"""Files with many samples that are opened again for each of them."""
 
 from __future__ import annotations
 

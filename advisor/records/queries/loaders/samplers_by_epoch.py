@@ -24,7 +24,7 @@ class SamplerByEpoch:
 
 
 def sampler_by_epoch(loader: LoaderCall) -> SamplerByEpoch | None:
-    """That of a loader, be it only on some paths, or within a BatchSampler; None where it has none."""
+    """That of a loader, on some paths at least, or within a BatchSampler; None where it has none."""
     batches = loader.given("batch_sampler").alternatives
     inner = [one for each in batches for one in each.argument("sampler", 0).alternatives if _batches(each)]
     samplers = (*loader.given("sampler").alternatives, *inner)

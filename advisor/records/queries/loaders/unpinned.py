@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Act, Call
+from accel_advisor.records.dataset_facts import IssueKind
 from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
 from accel_advisor.records.queries.copies.side_parts import only_side_parts_go
 from accel_advisor.records.queries.destinations import reaches_gpu
@@ -90,7 +91,7 @@ def _can_pin(facts: Facts, loader: LoaderCall) -> bool:
     dataset = loader.dataset
     if dataset is not None and (dataset.on_device or not dataset.tensors):
         return False
-    if any(loader.suffers(kind) for kind in ("device", "unpinnable", "unpinnable part")):
+    if any(loader.suffers(kind) for kind in (IssueKind.DEVICE, IssueKind.UNPINNABLE, IssueKind.UNPINNABLE_PART)):
         return False
     return not _reloads(facts, loader)
 

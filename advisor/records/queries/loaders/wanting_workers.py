@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, Call, calls
+from accel_advisor.records.dataset_facts import IssueKind
 from accel_advisor.records.queries.loaders.start_method import loop_that_workers_run, start_methods
 from accel_advisor.syntax.walking import descendants
 
@@ -113,7 +114,7 @@ def _works_in_workers(facts: Facts, loader: LoaderCall) -> bool:
     dataset = loader.dataset
     if dataset is None or not dataset.reason or dataset.cost == "memory":
         return False
-    if dataset.vetoes or dataset.on_device or dataset.changes or loader.suffers("device"):
+    if dataset.vetoes or dataset.on_device or dataset.changes or loader.suffers(IssueKind.DEVICE):
         return False
     return not _has_childless_processes(facts) and not _would_not_start(facts, loader)
 
@@ -128,7 +129,7 @@ def _would_not_start(facts: Facts, loader: LoaderCall) -> bool:
     """Whether workers begin with an import of the script, somewhere, and could not be started for a loader so."""
     if not start_methods(facts, loader).fresh:
         return False
-    if facts.document.notebook is not None or loader.suffers("unpicklable"):
+    if facts.document.notebook is not None or loader.suffers(IssueKind.UNPICKLABLE):
         return True  # what the cells of a notebook define cannot be imported
     return loop_that_workers_run(facts, loader) is not None
 

@@ -298,7 +298,7 @@ def _operands(node: cst.Call) -> list[cst.BaseExpression]:
 
 
 def _text(node: cst.BaseExpression) -> str | None:
-    """The text that an expression is, be it a formatted one into which nothing is put; None for others."""
+    """The text that an expression is, also a formatted one into which nothing is put; None for others."""
     if isinstance(node, cst.SimpleString):
         return node.raw_value
     if not isinstance(node, cst.FormattedString):

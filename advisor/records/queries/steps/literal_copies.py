@@ -134,8 +134,8 @@ def maker_of(facts: Facts, transfer: Transfer, made: dict[int, Operation]) -> cs
 
 
 def _is_changed(statement: cst.CSTNode, factory: Operation) -> bool:
-    """Whether what is bound to a name is changed in place, so that it has to be made anew: by an assignment to it or to
-    a part of it, by a method that says so, or by processes that add up theirs."""
+    """Whether what is bound to a name is changed in place, so that it has to be made again: by an assignment to it or
+    to a part of it, by a method that says so, or by processes that add up theirs."""
     around = factory.function or factory.document.tree
     targets = statement.targets if isinstance(statement, cst.Assign) else ()
     names = {dotted(one.target) for one in targets} - {""}

@@ -61,7 +61,7 @@ def _evaluates(context: OperationContext, loop: Loop) -> bool:
 
 
 def loop_of_each_step(operation: Operation) -> Loop | None:
-    """The loop of a training, or over a loader, that does an operation in each of its passes, be it also done
+    """The loop of a training, or over a loader, that does an operation in each of its passes, even if it is also done
     elsewhere, as by a function that several call; None where there is none."""
     return next((loop for context in operation.contexts if (loop := _loop_of(context)) is not None), None)
 

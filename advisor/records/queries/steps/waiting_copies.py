@@ -11,6 +11,7 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Fix
 from accel_advisor.records.actions import Call, Method, calls
+from accel_advisor.records.dataset_facts import IssueKind
 from accel_advisor.records.loaders import LoaderCall, loader_of
 from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
 from accel_advisor.records.queries.copies.side_parts import only_side_parts_go
@@ -165,9 +166,9 @@ def _must_wait(context: TransferContext) -> bool:
     if loader is None:
         return False
     around = (context.loop, *context.loop.outer) if context.loop is not None else ()
-    if not loader.mutated.isdisjoint((None, *around)) or (not context.path and loader.suffers("unpinnable")):
+    if not loader.mutated.isdisjoint((None, *around)) or (not context.path and loader.suffers(IssueKind.UNPINNABLE)):
         return True  # a class of the project may have a `to` that takes no such argument
-    return len(context.path) < 2 and not context.proven and loader.suffers("unpinnable part")
+    return len(context.path) < 2 and not context.proven and loader.suffers(IssueKind.UNPINNABLE_PART)
 
 
 def _waits(facts: Facts, context: TransferContext) -> Evidence | None:
@@ -186,5 +187,5 @@ def need_not_wait(facts: Facts, loader: LoaderCall) -> bool:
         return False
     if loader.pins:
         return True  # what is pinned must be on the host
-    on_device = loader.suffers("device") or (loader.dataset is not None and loader.dataset.on_device)
+    on_device = loader.suffers(IssueKind.DEVICE) or (loader.dataset is not None and loader.dataset.on_device)
     return not on_device and not loader.serves_memory  # nobody would pin what is in memory, and pageable copies wait

@@ -8,6 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
+from accel_advisor.records.dataset_facts import IssueKind
 from accel_advisor.records.loaders import LoaderCall, loader_of
 from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
 from accel_advisor.records.queries.steps.waiting_copies import need_not_wait, timed_loops
@@ -72,4 +73,4 @@ def _may_copy_ahead(facts: Facts, loader: LoaderCall) -> bool:
     be copied asynchronously."""
     if not (loader.pins or loader.transfers) or loader.mutated or loader.rewritten:
         return False
-    return need_not_wait(facts, loader) and not loader.suffers("unpinnable")
+    return need_not_wait(facts, loader) and not loader.suffers(IssueKind.UNPINNABLE)

@@ -1,4 +1,4 @@
-"""Distributions of torch whose arguments are checked wherever a model or a loop builds them anew."""
+"""Distributions of torch whose arguments are checked wherever a model or a loop builds them again."""
 
 from __future__ import annotations
 
