@@ -164,7 +164,10 @@ def _rows(span: Span, document: Document) -> Iterable[tuple[int, str, str]]:
         start = span.start.column - 1 if row == first else len(line) - len(line.lstrip())
         end = span.end.column - 1 if row == span.end.row else len(line.rstrip())
         text, edges = _shown(line, start, max(end, start))
-        yield row, text, " " * edges[0] + "^" * max(1, edges[1] - edges[0])
+        marked = row == first or line.strip()
+        yield row, text, " " * edges[0] + "^" * max(1, edges[1] - edges[0]) if marked else ""
+        if row == first and line.rstrip().endswith(":"):
+            return  # the head of a loop or function tells which it is
 
 
 def _shown(line: str, start: int, end: int) -> tuple[str, tuple[int, int]]:

@@ -54,6 +54,19 @@ class TestText:
         assert "     | ...\n  13 | z = " in shown
         assert "y = 1" not in shown
 
+    @pytest.mark.parametrize(
+        ("source", "shown"),
+        [
+            ("for x in y:\n\n    f(x)\n", ["for x in y:", "^^^^^^^^^^^"]),
+            ("f(x,\n\n  y)\n", ["f(x,", "^^^^", "", "  y)", "  ^^"]),
+        ],
+    )
+    def test_a_loop_is_shown_by_its_head_and_no_empty_line_is_marked(self, source: str, shown: list[str]) -> None:
+        place = Span(Location(0, 1, 1), Location(len(source), source.count("\n") + 1, 1))
+        one = Finding("ACC102", "rule", "It waits.", Severity.WARNING, "train.py", place)
+        lines = text.render(replace(report(one), sources={"train.py": source.encode()}), Screen()).splitlines()
+        assert [line[6:] for line in lines if line[4:5] == "|"][1:] == shown
+
     def test_a_long_line_is_cut_around_the_place(self) -> None:
         shown = text.render(report(finding("w\n", "w")), Screen()).splitlines()
         line = next(one for one in shown if one.startswith("  13 |"))
