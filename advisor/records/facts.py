@@ -22,6 +22,7 @@ from accel_advisor.records.loaders import LoaderCall, LoaderContext
 from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument, Operation
 from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
+from accel_advisor.syntax.imports import full_name, imported_names
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, ON_HOST
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
@@ -143,6 +144,10 @@ class Facts:
         return (
             self.wraps_in_parallel and self.does(Call("torch.distributed.init_process_group")) and not self.frameworks
         )
+
+    def derives_from(self, *bases: str) -> bool:
+        """Whether a class of the program has one of these classes of libraries, by their full names, as a base."""
+        return any(not one.document.once(_library_bases).isdisjoint(bases) for one in self.program)
 
     def names_device(self, kind: str) -> bool:
         """Whether a name anywhere in the program is bound to a device that can be of this kind."""
@@ -317,3 +322,12 @@ class Program(tuple[Facts, ...]):
     def operations_of(self, *asked: Asked) -> list[Operation]:
         """The operations of all documents that do one of these."""
         return [operation for facts in self for operation in facts.operations_of(*asked)]
+
+
+def _library_bases(tree: cst.Module) -> frozenset[str]:
+    """The full names of the bases of a text's classes, as far as its imports bind them."""
+    bases = [
+        base.value for one in descendants(tree, cst.ClassDef) if isinstance(one, cst.ClassDef) for base in one.bases
+    ]
+    imported = imported_names(tree) if bases else {}
+    return frozenset(full_name(imported, base) for base in bases)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
@@ -13,7 +12,7 @@ from accel_advisor.records.queries.precision import AUTOCASTS, is_off
 from accel_advisor.rule import Rule
 
 _GRADIENTS = (Call("torch.autograd.grad"), *within("torch.autograd.functional", "torch.func"))
-_CUSTOM = re.compile(r"\bautograd\.Function\b|\bautograd import .*\bFunction\b|\bautograd\.function import\b")
+_CUSTOM = ("torch.autograd.Function", "torch.autograd.function.Function")
 
 
 class BackwardInsideAutocast(Rule):
@@ -69,7 +68,7 @@ class BackwardInsideAutocast(Rule):
             for one in facts.operations_of(AnyCall("backward"))
             if one.framework is None and one.lacks("create_graph", 2) and self._is_inside(one)
         ]
-        if not inside or any(_CUSTOM.search(one.document.text) for one in facts.program):
+        if not inside or facts.derives_from(*_CUSTOM):
             return  # its backward may count on being cast
         for operation in inside:
             message = (

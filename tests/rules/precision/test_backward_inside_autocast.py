@@ -62,6 +62,19 @@ def backward(condition: str, instead: str, body: str = "model(x).sum().backward(
 
 PAIRS = {
     "a custom backward": backward(CUSTOM, "", before=CUSTOM),
+    "a custom backward under another name": backward(
+        "(F)", "", before="from torch.autograd import Function as F\nclass Mine(F):\n    pass\n"
+    ),
+    "a custom backward of an inner class": backward(
+        "(autograd.function.Function)",
+        "",
+        before="from torch import autograd\ndef made():\n    class Mine(autograd.function.Function):\n        pass\n",
+    ),
+    "one that is mentioned": backward(
+        "class Mine(torch.autograd.Function):\n    pass\n",
+        "# torch.autograd.Function is not for us\n",
+        before="class Mine(torch.autograd.Function):\n    pass\n",
+    ),
     "create_graph": backward("create_graph=True", "", "model(x).sum().backward(create_graph=True)"),
     "autograd.grad": backward(
         "torch.autograd.grad(model(x).sum(), x)\n", "\n", before="torch.autograd.grad(model(x).sum(), x)\n"
