@@ -58,6 +58,8 @@ def test_a_command_of_a_page_works(command: PageCommand, project: Path, monkeypa
         if arguments:
             found.make_context(name, arguments, parent=parent)
         return
+    if name == "init":  # what it asks a terminal is answered in tests/commands/starting/test_init_command.py
+        arguments = [*arguments, "--yes"]
     before = {path: path.read_bytes() for path in project.glob("train.*")}
     done = CliRunner().invoke(cli, [name, *arguments])
     for path, content in before.items():

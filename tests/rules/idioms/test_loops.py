@@ -16,14 +16,16 @@ from torch.utils.data import DataLoader, TensorDataset
 data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
 loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
 """
-LOOP = """
-for x, y in loader:
+STEP = """\
     out = model(x.cuda(non_blocking=True))
     loss = criterion(out, y.cuda(non_blocking=True))
     loss.backward()
     total += loss.item()  # -> ACC208 info none
     acc += out.max().item()
 """
+LOOP = f"""
+for x, y in loader:
+{STEP}"""
 CRITERION = """
 criterion = nn.MSELoss()
 total = acc = 0.0
@@ -49,36 +51,24 @@ for x, y in loader:
 for x, y in loader:
     if total > 9:
         break
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
     "raise guard": MODEL
     + CRITERION
     + """
 for x, y in loader:
     if x.size(0) == 0:
         raise ValueError
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
     "continue guard": MODEL
     + CRITERION
     + """
 for x, y in loader:
     if x.size(0) < 16:
         continue
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
     "invariant if": """
 import os
 rank = int(os.environ["RANK"])
@@ -114,12 +104,8 @@ for x, y in loader:
     + CRITERION
     + """
 for x, y in make_loader():
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
     "loader param": """
 def train(model, loader, optimizer):
     criterion = nn.MSELoss()
@@ -182,12 +168,8 @@ for step in range(1000):
     except StopIteration:
         it = iter(loader)
         x, y = next(it)
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
     "dot next": MODEL
     + CRITERION
     + """
@@ -199,12 +181,8 @@ for step in range(1000):
     except StopIteration:
         it = iter(loader)
         x, y = it.next()
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
     "dunder next": MODEL
     + CRITERION
     + """
@@ -216,12 +194,8 @@ for step in range(1000):
     except StopIteration:
         it = iter(loader)
         x, y = it.__next__()
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
     "helper step": MODEL
     + """
 criterion = nn.MSELoss()
@@ -319,12 +293,8 @@ from functools import partial
 get = partial(DataLoader, batch_size=16)
 train, val = map(get, (data, data))
 for x, y in train:
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
     "many callers": MODEL
     + CRITERION
     + """
@@ -340,12 +310,8 @@ l6 = make(7)
 l7 = make(8)
 l8 = make(9)
 for x, y in l8:
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
     "few callers": MODEL
     + CRITERION
     + """
@@ -354,12 +320,8 @@ def make(n):
 l0 = make(1)
 l8 = make(9)
 for x, y in l8:
-    out = model(x.cuda(non_blocking=True))
-    loss = criterion(out, y.cuda(non_blocking=True))
-    loss.backward()
-    total += loss.item()  # -> ACC208 info none
-    acc += out.max().item()
-""",
+"""
+    + STEP,
 }
 
 
