@@ -18,7 +18,6 @@ import json
 import math
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -42,7 +41,7 @@ from accel_advisor.tuning.trial.session import Session
 from accel_advisor.tuning.trial.trial_errors import TrialError
 from benchmarks.knob_workloads import Workload
 from benchmarks.knob_workloads_on_gpu import ALL, ON_GPU
-from benchmarks.recording import keep
+from benchmarks.recording import commit, keep
 
 
 @contextmanager
@@ -108,14 +107,11 @@ def _now() -> str:
 
 
 def _about() -> dict[str, Any]:
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
-    ).stdout.strip()
     machine = inspect_machine()
     devices = [torch.cuda.get_device_name(one) for one in range(torch.cuda.device_count())]
     return {
         "date": _now(),
-        "commit": commit,
+        "commit": commit(),
         "machine": f"{platform.system()} {platform.machine()}, {machine.processor}, {machine.cores:g} cores",
         "accelerators": devices,
         "torch": torch.__version__,
