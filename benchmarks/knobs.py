@@ -155,7 +155,7 @@ def main() -> int:
                 "wrong": f"failed: {error}",
                 "seconds": 0.0,
             }  # the others are worth having
-        results[name] = result | {"date": _now(), "commit": about["commit"], "accelerators": about["accelerators"]}
+        results[name] = result | about | {"date": _now()}
         done.append(name)
         print(f"{time.monotonic() - began:.0f} s, {name}: {result}", flush=True)
         if not options.quick:

@@ -289,10 +289,12 @@ def on_gpu(found: dict[str, Any]) -> list[str]:
     ]
     told = [_spelled(kind["overhead"]["all told"], "%", 100, 2) for kind in kinds]
     names = ", ".join(gpu["name"] for gpu in found["machine"]["gpus"]) or found["machine"]["device"]
+    blank = " and ".join(f"{kind['nothing, microseconds a step']:.1f} us" for kind in kinds)
+    few = "" if any(kind["overhead"]["wall"]["low"] is not None for kind in kinds) else ", too few for an interval"
     return [
         f"On a GPU ({names}, torch {found['versions']['torch']}, {found['date']}, commit {found['commit'][:7]}), by "
         f"the wall: {'; '.join(parts)}. With the ends of blocks and the threads: {', and '.join(told)}. Medians of "
-        f"{found['processes']} processes."
+        f"{found['processes']} processes{few}. Without the probe the same reading finds {blank}."
     ]
 
 

@@ -29,8 +29,10 @@ COMMANDS = {
     "healthy": ("healthy", ["tune", "train.py"]),
 }
 """What is recorded: the fixture, and the arguments of accel-advisor in a copy of it."""
-PAGES = ("docs/lint.md", "docs/tune.md")
+PAGES = ("README.md", "docs/lint.md", "docs/tune.md")
 """Those that show a recording."""
+SHORT = ("# ", "$ ", "Each step ", "Ceiling ", "Recommended ", "Energy ", "Applied ")
+"""How the lines begin that are shown of a recording of which a page shows the essence."""
 WIDTH = 110
 
 
@@ -79,9 +81,12 @@ def with_recordings(page: str) -> str:
 
     def block(found: re.Match[str]) -> str:
         text = (RECORDED / f"{found['name']}.txt").read_text(encoding="utf-8")
+        if found["short"]:
+            text = "".join(line for line in text.splitlines(keepends=True) if line.startswith(SHORT))
         return f"{found['begin']}\n```text\n{text}```\n{found['end']}"
 
-    pattern = r"(?P<begin><!-- recorded: (?P<name>\w+) -->)\n.*?(?P<end><!-- end of recording -->)"
+    begin = r"(?P<begin><!-- recorded: (?P<name>\w+)(?P<short>, in short)? -->)"
+    pattern = begin + r"\n.*?(?P<end><!-- end of recording -->)"
     return re.sub(pattern, block, page, flags=re.DOTALL)
 
 

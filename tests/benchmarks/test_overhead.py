@@ -169,7 +169,9 @@ def test_a_process_on_a_gpu_gives_one_number_and_six_an_interval() -> None:
     }
     (text,) = on_gpu(found | about)
     assert "A GPU, torch 2.11.0, a day, commit abc), by the wall: 1.25 % (0.00 to 2.50) of a step of 2.0 ms" in text
-    assert text.endswith("Medians of 6 processes.")
+    assert text.endswith("Medians of 6 processes. Without the probe the same reading finds 0.0 us and 0.0 us.")
+    (text,) = on_gpu(few | about)
+    assert "Medians of 1 processes, too few for an interval. " in text
 
 
 def test_a_trial_with_the_probe_in_and_out() -> None:
