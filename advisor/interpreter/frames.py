@@ -326,7 +326,7 @@ class CalledModules:
     def steps_of(self, method: Function) -> Loop:
         """The loop of a training that a method stands for which is called at each step, by whomever."""
         if method not in self._steps:
-            self._steps[method] = Loop(method.document, method.node, (), backward=True, learns=True, repeats=True)
+            self._steps[method] = Loop(method.document, method.node, (), backward=True, computes=True, repeats=True)
         return self._steps[method]
 
     def is_new(self, module: Module, around: Surroundings, *, graphs: bool) -> bool:
