@@ -126,3 +126,64 @@ def test_next_asks_an_object_that_is_not_iterable(tmp_path: Path) -> None:
     source = fetching.replace("    for step", '    batches = Batches(data, "cuda")\n    for step')
     assert findings_of("ACC201", source, tmp_path)
     assert findings_of("ACC201", source.replace("x = next(batches)", "x = max(batches)"), tmp_path) == []
+
+
+COLLATED = """
+import conf
+import torch
+from torch import nn
+
+def collate(part):
+    lengths = torch.LongTensor([len(one) for one in part])
+    words = torch.zeros(len(part), lengths.max().item()).long()
+    mask = torch.zeros(len(part), lengths.max().item())
+    for at, one in enumerate(part):
+        words[at, : len(one)] = torch.LongTensor(one)
+        mask[at, : len(one)] = torch.ones(len(one))
+    words = words[lengths.argsort()]
+    words = words.cuda()
+    mask = mask.cuda()
+    return words, mask
+
+net = nn.Embedding(10, 8).cuda()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for turn in range(conf.turns):
+    for at in range(conf.batches):
+        words, mask = collate(conf.data[at : at + 8])
+        loss = (net(words).sum(2) * mask).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+FILLED = {
+    "copied without waiting": Pair(
+        COLLATED.replace(".cuda()\n    mask", ".cuda(non_blocking=True)\n    mask"), "non_blocking=True"
+    ),
+    "one tensor": Pair(COLLATED.replace("mask = mask.cuda()", "mask = mask"), "mask = mask\n", "mask = mask.cuda()\n"),
+    "all at once": Pair(
+        COLLATED.replace("    for at, one in enumerate(part):\n", "    at, one = 0, part[0]\n    if one:\n"),
+        "    at, one = 0, part[0]\n    if one:\n",
+        "    for at, one in enumerate(part):\n",
+    ),
+    "once for all": Pair(
+        COLLATED.replace("        words, mask = collate(conf.data[at : at + 8])\n", "").replace(
+            "for turn", "words, mask = collate(conf.data)\nfor turn"
+        ),
+        "words, mask = collate(conf.data)\nfor turn in range(conf.turns):\n    for at in range(conf.batches):\n",
+        (
+            "for turn in range(conf.turns):\n    for at in range(conf.batches):\n"
+            "        words, mask = collate(conf.data[at : at + 8])\n"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FILLED)
+def test_what_a_step_fills_sample_by_sample_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC201", FILLED[case], tmp_path)
+
+
+def test_what_a_step_fills_sample_by_sample_is_one_finding(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", COLLATED, tmp_path)
+    assert "fills its batch sample by sample" in found.message
+    assert [one.span.start.row for one in found.related] == [found.span.start.row + 1]

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.actions import methods
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.literal_copies import OF_ARRAYS, OF_DATA, OF_LISTS, is_literal, maker_of
 from accel_advisor.records.queries.steps.settled_copies import copies_data, settled_copies
 from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
+from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.transfers import Transfer
     from accel_advisor.values.evidence import Evidence
 
+_MOVES = methods("Tensor", "cuda", "to")
 _OF_ITS_OWN = ("numpy.random.", "numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "Tensor.numpy")
 """What a step draws, or fills or brings back from the GPU for an algorithm of its own: no data that lie ready."""
 
@@ -31,13 +34,15 @@ class MadeCopy:
 
     Attributes:
         node: the whole expression, up to the move.
-        making: what makes the tensor.
+        making: what makes the tensor, or moves it where it is ``filled``.
         basis: what shows that it happens in each step, and goes to a GPU.
+        filled: whether a loop writes the samples into it one by one.
     """
 
     node: cst.Call
     making: Operation
     basis: Evidence
+    filled: bool = False
 
 
 def made_copies(facts: Facts) -> list[list[MadeCopy]]:
@@ -56,7 +61,38 @@ def made_copies(facts: Facts) -> list[list[MadeCopy]]:
         for destination in _bases(facts, transfer):
             copy = MadeCopy(transfer.node, made[id(call)], basis | destination)
             functions.setdefault(id(made[id(call)].function), []).append(copy)
-    return list(functions.values())
+    return [*functions.values(), *_filled_copies(facts)]
+
+
+def _filled_copies(facts: Facts) -> Iterator[list[MadeCopy]]:
+    """The copies of batches into which a function writes sample after sample, by function: of several tensors, since
+    one alone may be small."""
+    written: dict[int, frozenset[str]] = {}
+    functions: dict[int, list[MadeCopy]] = {}
+    moves = {id(one.node): one for one in facts.operations_of(*_MOVES)}
+    for transfer in facts.transfers if moves else ():
+        move, subject = moves.get(id(transfer.node)), getattr(transfer.node.func, "value", None)
+        if move is None or not isinstance(subject, cst.Name) or not isinstance(move.function, cst.FunctionDef):
+            continue
+        if id(move.function) not in written:
+            written[id(move.function)] = _written_in_loops(move.function)
+        if subject.value not in written[id(move.function)] or not _waits(transfer):
+            continue
+        if not all(one.loader is None and one.moved.on_host for one in transfer.contexts):
+            continue
+        basis = _in_each_step(move, one_step_each(facts), paces(facts))
+        for destination in _bases(facts, transfer) if basis is not None else ():
+            copy = MadeCopy(transfer.node, move, (basis or destination) | destination, filled=True)
+            functions.setdefault(id(move.function), []).append(copy)
+    yield from (copies for copies in functions.values() if len(copies) > 1)
+
+
+def _written_in_loops(function: cst.FunctionDef) -> frozenset[str]:
+    """The names of what the loops of a function write parts into."""
+    loops = descendants(function, cst.For)
+    targets = (target.target for loop in loops for one in descendants(loop, cst.Assign) for target in one.targets)
+    written = (one.value for one in targets if isinstance(one, cst.Subscript))
+    return frozenset(one.value for one in written if isinstance(one, cst.Name))
 
 
 def _is_made(operation: Operation) -> bool:
