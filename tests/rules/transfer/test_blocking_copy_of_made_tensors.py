@@ -187,3 +187,63 @@ def test_what_a_step_fills_sample_by_sample_is_one_finding(tmp_path: Path) -> No
     (found,) = findings_of("ACC201", COLLATED, tmp_path)
     assert "fills its batch sample by sample" in found.message
     assert [one.span.start.row for one in found.related] == [found.span.start.row + 1]
+
+
+PLACED = """
+import conf
+import numpy as np
+import torch
+from torch import nn
+
+class Memory:
+    def __init__(self, device):
+        self.device = device
+    def sample(self, at):
+        seen = conf.records[at]
+        states = torch.tensor(seen['state'][:, :4], device=self.device, dtype=torch.float32)
+        actions = torch.tensor(np.copy(seen['action'][:, 3]), device=self.device)
+        return states, actions
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+memory, net = Memory(device), nn.Linear(4, 2).to(device)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for turn in range(conf.turns):
+    states, actions = memory.sample(turn)
+    loss = net(states).gather(1, actions).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PLACES = {
+    "one tensor": Pair(
+        PLACED.replace("torch.tensor(np.copy(seen['action'][:, 3]), device=self.device)", "seen['action']"),
+        "= seen['action']",
+        "= torch.tensor(seen['action'][:, 3], device=self.device)",
+    ),
+    "on the host": Pair(
+        PLACED.replace('torch.device("cuda" if torch.cuda.is_available() else "cpu")', 'torch.device("cpu")'),
+        'torch.device("cpu")',
+        'torch.device("cuda")',
+    ),
+    "of what the step draws": Pair(
+        PLACED.replace("seen['state'][:, :4]", "np.random.rand(8, 4)"), "np.random.rand(8, 4)", "seen['state'][:, :4]"
+    ),
+    "once": Pair(
+        PLACED.replace("    states, actions = memory.sample(turn)\n", "").replace(
+            "for turn", "states, actions = memory.sample(0)\nfor turn"
+        ),
+        "states, actions = memory.sample(0)\nfor turn in range(conf.turns):\n",
+        "for turn in range(conf.turns):\n    states, actions = memory.sample(0)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PLACES)
+def test_what_a_step_makes_on_the_gpu_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC201", PLACES[case], tmp_path)
+
+
+def test_what_a_step_makes_on_the_gpu_is_one_finding(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", PLACED, tmp_path)
+    assert found.message.startswith("`torch.tensor(seen['state'][:, :4], device=self.device")
+    assert [one.span.start.row for one in found.related] == [found.span.start.row + 1]
