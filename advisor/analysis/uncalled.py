@@ -13,11 +13,12 @@ from accel_advisor.analysis.receivers import Receivers
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.frames import Entry, NamedCall, may_stop_autograd
 from accel_advisor.interpreter.interpreter import Interpreter
-from accel_advisor.interpreter.parameters import bind_parameters, takes
+from accel_advisor.interpreter.parameters import bind_parameters, takes, takes_what_it_is_given
 from accel_advisor.interpreter.resolution import builds_modules, class_member, parts_of
 from accel_advisor.records.around import NOTHING, Surroundings
 from accel_advisor.records.conditions import Condition
 from accel_advisor.records.loops import Loop
+from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.model_names import is_class_of_losses
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
@@ -248,13 +249,14 @@ class Uncalled:
             return
         # what a base defines calls what each class below it overrides
         inherited = method.owner is not entry.cls
-        again = (entry.followed or inherited) and (method, entry.cls) not in self._entered
+        again = (entry.followed is not None or inherited) and (method, entry.cls) not in self._entered
         again |= method in self._alone or method not in self._in_training
         if again or self._is_left(method):
             self._entered.add((method, entry.cls))
             self._alone.discard(method)
             self._in_training.add(method)
-            self._run(method, entry.around, again=again, cls=entry.cls)
+            given = _tensors_in(entry.followed) if takes_what_it_is_given(method) else _UNKNOWN_ARGUMENTS
+            self._run(method, entry.around, again=again, arguments=given, cls=entry.cls)
 
     def _run(
         self,
@@ -292,6 +294,19 @@ class Uncalled:
                         if annotated:
                             machine.recorder.inputs.used_as_tensor(place_of_input(function.node, name))
                 machine.inline(function, bound, None)
+
+
+def _tensors_in(given: Arguments | None) -> Arguments:
+    """What a call hands over that lives somewhere; another call may hand over other settings."""
+    if given is None or given.open:
+        return _UNKNOWN_ARGUMENTS
+    places = [_tensor_or_unknown(one) for one in given.positional]
+    named = {name: _tensor_or_unknown(one) for name, one in given.keywords.items()}
+    return Arguments(None, places, named, open=True, starred=True)
+
+
+def _tensor_or_unknown(given: Argument) -> Argument:
+    return given if isinstance(given.value, Tensor) else replace(given, value=UNKNOWN)
 
 
 def _roots_to(name: str, mentions: dict[str, set[str]]) -> set[str]:

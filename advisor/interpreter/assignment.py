@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -202,8 +203,16 @@ def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
             may_rewrite(one)
             if _replaces_entry(one, key, value):
                 refills(one, value, machine.frame.batch_loop)
+                if owner is one and not isinstance(key, Constant):
+                    _refill(machine, target.value, one, value)
             else:
                 mutates_in_place(one, machine.frame.batch_loop)
+
+
+def _refill(machine: Machine, holder: cst.BaseExpression, batch: Tensor, value: Value) -> None:
+    """Entry by entry, what a name holds is replaced by copies of the entries: they live where these go from here on."""
+    if isinstance(holder, cst.Name) and isinstance(value, Tensor) and value.loader is batch.loader:
+        assign(machine, holder, replace(batch, place=value.place, basis=batch.basis | value.basis))
 
 
 def _note_masks(machine: Machine, target: cst.Subscript, held: Tensor, value: Value) -> None:

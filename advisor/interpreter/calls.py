@@ -260,7 +260,7 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
         return call_function(machine, callee, arguments, site, None)
     if isinstance(callee, Bound):
         if isinstance(callee.receiver, Module):
-            enter(machine, callee.receiver, callee.function, node)
+            enter(machine, callee.receiver, callee.function, arguments, node)
         return call_function(machine, callee.function, arguments, site, callee.receiver)
     if isinstance(callee, Class):
         return instantiate(machine, callee, arguments, node)

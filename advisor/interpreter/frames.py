@@ -271,13 +271,13 @@ class Entry:
         cls: the class of the module.
         method: its name, ``forward`` for a call of the module.
         around: what is around the call.
-        followed: whether the method was followed where it is called, on a module whose parts were not known there.
+        followed: the arguments of the call where the method was followed there, on a module whose parts were not known.
     """
 
     cls: Class
     method: str
     around: Surroundings
-    followed: bool
+    followed: Arguments | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +326,7 @@ class CalledModules:
     def steps_of(self, method: Function) -> Loop:
         """The loop of a training that a method stands for which is called at each step, by whomever."""
         if method not in self._steps:
-            self._steps[method] = Loop(method.document, method.node, (), backward=True, learns=True, repeats=True)
+            self._steps[method] = Loop(method.document, method.node, (), backward=True, computes=True, repeats=True)
         return self._steps[method]
 
     def is_new(self, module: Module, around: Surroundings, *, graphs: bool) -> bool:
@@ -337,7 +337,9 @@ class CalledModules:
         self._seen.add(key)
         return not known
 
-    def note(self, cls: Class, method: str, around: Surroundings, *, graphs: bool, followed: bool = False) -> None:
+    def note(
+        self, cls: Class, method: str, around: Surroundings, *, graphs: bool, followed: Arguments | None = None
+    ) -> None:
         """A method of a class is called in a loop, the innermost of those around it: once for each."""
         key = (cls, method, graphs, around.loops[-1], around.plain)
         if key not in self._seen:

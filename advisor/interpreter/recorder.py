@@ -23,6 +23,7 @@ from accel_advisor.records.facts import (
 )
 from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.loaders import loader_of
+from accel_advisor.records.loops import note_learning, note_step
 from accel_advisor.records.operations import Argument, Operation, OperationContext
 from accel_advisor.syntax.model_names import models_named_in
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
@@ -236,19 +237,13 @@ class Recorder:
         if frame.loops:
             self.take(frame.loops[-1], loaders_of(element))
 
-    def backward(self, loops: tuple[Loop, ...]) -> None:
-        """The model learns here: every loop around it, down to the innermost that takes batches, trains."""
-        for loop in loops[-1:]:
-            loop.learns = True
-        for loop in reversed(loops):
-            loop.backward = True
-            if loop.loaders:
-                break
+    def backward(self, loops: tuple[Loop, ...], *, forgets: bool = False) -> None:
+        """The model learns here, or forgets old gradients."""
+        note_learning(loops, forgets=forgets)
 
-    def update(self, loops: tuple[Loop, ...]) -> None:
-        """Something takes a step here."""
-        for loop in loops:
-            loop.updates = True
+    def update(self, loops: tuple[Loop, ...], *, scheduled: bool) -> None:
+        """Something takes a step here: the learning rate alone where it is ``scheduled``."""
+        note_step(loops, scheduled=scheduled)
 
     def model_called(self, frame: Frame) -> None:
         """A model is called on a batch here."""

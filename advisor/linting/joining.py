@@ -11,6 +11,7 @@ from itertools import takewhile
 from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Fix, Frequency, Related, Severity
 from accel_advisor.selection import TOOL_CODES
 
+_LIKEWISE = ", and likewise in the other places"
 _Kind = tuple[str, str, Severity, str, Confidence, Applicability | None]
 
 
@@ -157,7 +158,8 @@ def _fix(fixes: list[Fix]) -> Fix | None:
         return None
     edits = tuple(dict.fromkeys(edit for one in fixes for edit in one.edits))
     titles = list(dict.fromkeys(one.title for one in fixes))
-    title = titles[0] if len(titles) == 1 else f"{titles[0]}, and likewise in the other places"
+    first = titles[0].removesuffix(_LIKEWISE)
+    title = titles[0] if len(titles) == 1 else f"{first}{_LIKEWISE}"
     return replace(fixes[0], title=title, edits=edits)
 
 

@@ -27,7 +27,9 @@ class Loop:
             :func:`~accel_advisor.records.loaders.loaders_in` gives the records of them.
         from_host: whether batches come to it that no wrapper of their loader has moved.
         backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
-        learns: whether that happens in its own passes, and not only in those of a loop within it.
+        computes: whether that happens in its own passes, and not only in those of a loop within it.
+        forgets: whether gradients are set to zero in its own passes, steps: whether something takes a step in them,
+            and learns_within: whether a model learns in a loop within it.
         calls_model: whether a module, or something that may be one, is called on its batches.
         graphs: whether a model is called on its batches while autograd records, and graph_free: while it may not.
         rows_of: the tensor whose rows it counts, if it is known to do so.
@@ -49,7 +51,10 @@ class Loop:
     loaders: list[BatchSource] = field(default_factory=list)
     from_host: bool = False
     backward: bool = False
-    learns: bool = False
+    computes: bool = False
+    forgets: bool = False
+    steps: bool = False
+    learns_within: bool = False
     updates: bool = False
     calls_model: bool = False
     graphs: bool = False
@@ -65,6 +70,12 @@ class Loop:
     def rows(self) -> Given:
         """The tensor whose rows it counts; absent where it is not known to do so."""
         return Given(ABSENT if self.rows_of is None else self.rows_of)
+
+    @property
+    def learns(self) -> bool:
+        """Whether a model learns in its own passes: who forgets old gradients computes new ones, perhaps in a call
+        that is not followed, unless it only does so before a loop within it, which learns by itself."""
+        return self.computes or (self.forgets and (self.steps or not self.learns_within))
 
     @property
     def goes_over_epochs(self) -> bool:
@@ -149,3 +160,25 @@ class Loop:
         if self._inside is None:
             self._inside = frozenset(map(id, descendants(self.node)))
         return id(node) in self._inside
+
+
+def note_learning(loops: tuple[Loop, ...], *, forgets: bool) -> None:
+    """Within these loops, outermost first, a model learns, or forgets old gradients: every one, down to the innermost
+    that takes batches, trains."""
+    for loop in loops[-1:]:
+        loop.computes |= not forgets
+        loop.forgets |= forgets
+    for loop in loops[:-1]:
+        loop.learns_within |= not forgets
+    for loop in reversed(loops):
+        loop.backward = True
+        if loop.loaders:
+            break
+
+
+def note_step(loops: tuple[Loop, ...], *, scheduled: bool) -> None:
+    """Within these loops, outermost first, something takes a step: a learning rate, where it is ``scheduled``."""
+    for loop in loops:
+        loop.updates = True
+    for loop in loops[-1:]:
+        loop.steps |= not scheduled

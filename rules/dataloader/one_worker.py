@@ -70,8 +70,10 @@ class OneWorker(Rule):
             reason = dataset.reason if dataset is not None else ""
             decided = f" (decided by `{one.decided_by}`)" if one.decided_by else ""
             workers = "one worker" if one.workers == 1 else "two workers"
-            prepares = "prepares all samples of a batch one after the other"
-            prepares = prepares if one.workers == 1 else "prepare each a whole batch, one sample after the other"
+            single = one.loader.given("batch_size").is_literal(1)
+            samples = "one sample after the other" if single else "all samples of a batch one after the other"
+            each = "prepare each a whole batch, one sample after the other"
+            prepares = f"prepares {samples}" if one.workers == 1 else each
             remedy = f"give it the number of `{one.unused}`, which it ignores" if one.unused else "give it more"
             message = (
                 f"`{one.loader.label}` has {workers}{decided}, which {prepares}: {reason}; {remedy} "

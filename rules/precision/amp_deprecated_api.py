@@ -68,7 +68,8 @@ class AmpDeprecatedApi(Rule):
             fix = self._moved(facts, found, together) or self._renamed(facts, found)
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []
             at = found.operation.node
-            yield self.finding(facts, at, message, fix=fix, since=found.since, related=come, minor=old)
+            aside = not facts.trains  # what only evaluates is a place of the training's remark
+            yield self.finding(facts, at, message, fix=fix, since=found.since, related=come, minor=old, aside=aside)
 
         apex = names_of_apex(facts)
         if apex is not None:

@@ -8,7 +8,7 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Call, within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.precision import AUTOCASTS, is_off
+from accel_advisor.records.queries.precision import AUTOCASTS, is_off, is_off_by_branch
 from accel_advisor.rule import Rule
 
 _GRADIENTS = (Call("torch.autograd.grad"), *within("torch.autograd.functional", "torch.func"))
@@ -49,7 +49,8 @@ class BackwardInsideAutocast(Rule):
     When to ignore it
         Where a custom backward of a library relies on it. The rule is silent in programs with an `autograd.Function` of
         their own, for double backward (`create_graph`, a program that calls `autograd.grad` or `torch.func`), and where
-        autocast is switched off or may be another manager. `optimizer.step()` in the region costs nothing worth a word.
+        autocast is switched off, as in the other branch of what `enabled` is given, or may be another manager.
+        `optimizer.step()` in the region costs nothing worth a word.
 
     References
         - https://docs.pytorch.org/docs/stable/amp.html#autocasting
@@ -82,6 +83,6 @@ class BackwardInsideAutocast(Rule):
             casts = [one for one in context.regions if one.made_by in AUTOCASTS]
             if not casts:
                 return False
-            if any(is_off(one) for one in casts):
+            if any(is_off(one) for one in casts) or is_off_by_branch(operation, context):
                 return False
         return True

@@ -64,7 +64,7 @@ class HostSyncEveryStep(Rule):
         Where a step is long. The rule is silent about what a condition guards that changes from step to step (`if step
         % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about debugging, about evaluation
         (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, and where the loop steps
-        an environment (`state, reward, ... = env.step(action)`). An option, the rank and an early end guard nothing.
+        an environment and waits for values alone, or outside of what learns. An option or an early end guards nothing.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

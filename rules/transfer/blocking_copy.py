@@ -83,10 +83,11 @@ class BlockingHostToDeviceCopy(Rule):
 
     def _report_made(self, facts: Facts, copies: list[MadeCopy]) -> Finding:
         node, basis = copies[0].node, copies[0].basis
-        message = words.making_and_waiting(facts.document.code(node), basis)
+        message = words.making_and_waiting(facts.document.code(node), basis, filled=copies[0].filled)
         related = [also_at(facts.document, one.node, "this one, too") for one in copies[1:]]
         found = self.finding(facts, node, message, severity=Severity.INFO, related=related, basis=basis)
-        return replace(found, wait=wait_of(copies[0].making, Pause.COPIES))
+        group = "filled" if copies[0].filled else ""
+        return replace(found, group=group, wait=wait_of(copies[0].making, Pause.COPIES))
 
     def _report_wrapper(self, facts: Facts, copy: WrapperCopy) -> Finding:
         message = words.wrapping_and_waiting(copy)

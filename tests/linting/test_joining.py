@@ -29,6 +29,10 @@ def at(row: int) -> Span:
     return Span(Location(row * 10, row, 1), Location(row * 10 + 1, row, 2))
 
 
+def _does(row: int) -> Fix:
+    return Fix(f"Do {row}", (Edit("train.py", at(row), "done"),), Applicability.SAFE)
+
+
 def advice(row: int, **changes: object) -> Finding:
     fix = Fix("Do it", (Edit("train.py", at(row), "done"),), Applicability.SAFE)
     one = Finding("ACC205", "rule", f"{row} waits; do it.", Severity.INFO, "train.py", at(row), fix)
@@ -88,6 +92,12 @@ class TestWorthLess:
         (one,) = joined([advice(1, frequency=Frequency.STEP), advice(2, aside=True, fix=unsafe)])
         assert one.fix is not None
         assert [edit.span for edit in one.fix.edits] == [at(1)]
+
+    def test_the_title_says_once_that_there_are_others(self) -> None:
+        less = [advice(row, aside=True, fix=_does(row)) for row in (2, 3, 4)]
+        (one,) = joined([advice(1, frequency=Frequency.STEP, fix=_does(1)), *less])
+        assert one.fix is not None
+        assert one.fix.title == "Do 1, and likewise in the other places"
 
     @pytest.mark.parametrize(
         ("others", "nearest"),

@@ -17,6 +17,7 @@ from accel_advisor.values.values import (
     Mapping,
     Qualified,
     Sequence,
+    Tensor,
     Value,
     join,
     join_all,
@@ -46,6 +47,9 @@ def update_mapping(machine: Machine, mapping: Mapping, other: Value) -> None:
         for one in other.items:
             if isinstance(one, Sequence) and isinstance(one.items[0], Constant):
                 machine.store.set(mapping, one.items[0].value, one.items[1])
+    elif isinstance(other, Tensor) and other.loader is not None and machine.store.get(mapping, ANY) is None:
+        machine.store.set(mapping, ANY, element_at(machine, other, ...))  # a batch that is a dict itself
+        machine.store.set(mapping, OPEN, Constant(True))
     else:
         machine.store.set(mapping, OPEN, Constant(True))
 
@@ -92,7 +96,9 @@ def mapping_method(machine: Machine, receiver: Mapping, method: str, arguments: 
         if method == "setdefault" and held is None:
             stored = fallback.at("dict entry", key.value) if isinstance(fallback, Constant) else fallback
             machine.store.set(receiver, key.value, stored)
-        unsure = entries(machine, receiver)[1]
+        unsure, rest = entries(machine, receiver)[1], machine.store.get(receiver, ANY)
+        if held is None and isinstance(rest, Tensor):
+            return rest
         return ((switch(arguments) or UNKNOWN) if unsure else fallback) if held is None else held
     if method == "get" and key is not None and not isinstance(key, Constant):
         return element_at(machine, receiver, ...)

@@ -110,10 +110,10 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
     if kind is not None or name in TELLING:
         machine.recorder.operation(machine.frame, node, actions.Method(kind or "?", name), receiver, arguments)
     if name in ("backward", "zero_grad"):
-        # who forgets old gradients computes new ones, perhaps in a call that is not followed
-        machine.recorder.backward(machine.frame.loops)
+        machine.recorder.backward(machine.frame.loops, forgets=name == "zero_grad")
     if name == "step":
-        machine.recorder.update(machine.frame.loops)
+        scheduled = isinstance(receiver, Opaque) and ".lr_scheduler." in receiver.name
+        machine.recorder.update(machine.frame.loops, scheduled=scheduled)
     if name == "add_scalars":
         _write_each(machine, kind or "?", receiver, arguments, node)
     if name.startswith("register_") and name.endswith("hook"):

@@ -119,7 +119,7 @@ def _context(machine: Machine, modules: list[Module], given: tuple[ArgumentPlace
     )
 
 
-def enter(machine: Machine, module: Module, method: Function, node: cst.Call) -> None:
+def enter(machine: Machine, module: Module, method: Function, arguments: Arguments, node: cst.Call) -> None:
     """A module is entered by a method of its own: what that does is a part of the step, as a ``forward`` is. To call
     ``forward`` by its name, from elsewhere, is to call the module."""
     if method.name == "forward" and "forward" not in machine.frame.function_names:
@@ -127,7 +127,7 @@ def enter(machine: Machine, module: Module, method: Function, node: cst.Call) ->
     around = machine.recorder.called.step_around(machine.frame)
     if around.loops and module.cls is not None and machine.store.get(module, BUILT) is None:
         called = machine.recorder.called
-        called.note(module.cls, method.name, around, graphs=machine.frame.graphs, followed=True)
+        called.note(module.cls, method.name, around, graphs=machine.frame.graphs, followed=arguments)
 
 
 def _scatter(machine: Machine, module: Module, arguments: Arguments) -> None:

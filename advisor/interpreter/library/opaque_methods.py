@@ -42,7 +42,7 @@ def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments:
     """What a method of an object returns that a library made."""
     if receiver.name.startswith("torch.optim.") and ".lr_scheduler." not in receiver.name:
         if name in ("step", "zero_grad"):
-            machine.recorder.backward(machine.frame.loops)
+            machine.recorder.backward(machine.frame.loops, forgets=name == "zero_grad")
         return UNKNOWN
     if receiver.name.endswith(".GradScaler"):
         if name == "scale" and arguments.positional:

@@ -131,11 +131,16 @@ def old_names(facts: Facts) -> list[OldName]:
 
 def names_of_apex(facts: Facts) -> ApexNames | None:
     """What a document takes from apex for mixed precision; None where it takes nothing, where torch may not have it
-    yet, and where the program asks torch for mixed precision as well."""
-    if not facts.supports(_SINCE["autocast"]) or facts.does(*_NEW, *_OLD):
+    yet, and where the program asks torch for mixed precision as well, or the document imports that."""
+    imported = facts.document.imported.values()
+    if not facts.supports(_SINCE["autocast"]) or facts.does(*_NEW, *_OLD) or any(map(_is_of_torch, imported)):
         return None
     uses = facts.operations_of(*_APEX, _PARALLEL)
     return ApexNames(tuple(uses)) if uses else None
+
+
+def _is_of_torch(name: str) -> bool:
+    return name.startswith(("torch.amp", "torch.cuda.amp", "torch.cpu.amp", "torch.autocast"))
 
 
 def minds_versions(facts: Facts) -> bool:

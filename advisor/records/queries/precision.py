@@ -7,13 +7,17 @@ from collections.abc import Collection
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.records.actions import Call, any_calls, calls, within
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.tensor_methods import COMPLEX, DOUBLES, HALVES
 from accel_advisor.tables.torch_functions import AUTOCASTS, ENABLED_AT
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.given import Given
+    from accel_advisor.records.operations import Operation, OperationContext
 
 __all__ = [
     "AUTOCASTS",
@@ -22,6 +26,7 @@ __all__ = [
     "HALVES",
     "is_exact",
     "is_off",
+    "is_off_by_branch",
     "is_on",
     "speaks_of",
 ]
@@ -43,6 +48,28 @@ _SUBJECTS = re.compile(
 def is_off(made: Given) -> bool:
     """Whether a region of autocast, or a scaler, is certainly made with ``enabled=False``."""
     return made.argument("enabled", ENABLED_AT.get(made.made_by)).is_literal(False)
+
+
+def is_off_by_branch(operation: Operation, context: OperationContext) -> bool:
+    """Whether an operation stands in the branch that is taken where a region around it is switched off: the other one
+    of ``if amp:`` under ``with autocast(enabled=amp):``."""
+    code = operation.document.code
+    asked = {
+        code(argument.value)
+        for statement in descendants(operation.function or operation.document.tree, cst.With)
+        if any(one is operation.node for one in descendants(statement.body))
+        for item in statement.items
+        if isinstance(item.item, cst.Call)
+        for argument in item.item.args
+        if argument.keyword is not None and argument.keyword.value == "enabled"
+    }
+    for condition in context.conditions if asked else ():
+        test, taken = condition.test, condition.branch == 0
+        while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            test, taken = test.expression, not taken
+        if test is not None and condition.branch is not None and not taken and code(test) in asked:
+            return True
+    return False
 
 
 def is_on(facts: Facts, made: Given) -> bool:

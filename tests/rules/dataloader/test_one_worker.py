@@ -121,3 +121,11 @@ def test_names_the_option_that_a_loader_ignores(option: str, ignored: bool, tmp_
     for source in (SOURCE, TWO):
         (found,) = findings_of("ACC125", source.replace("--workers", option), tmp_path)
         assert (f"the number of `{option}`, which it ignores" in found.message) == ignored
+
+
+def test_a_batch_of_one_has_no_other_samples(tmp_path: Path) -> None:
+    source = IMPORTS + PROGRAM.replace("model(x.cuda()).sum().backward()", "print(model(x.cuda()))")
+    (many,) = findings_of("ACC125", source, tmp_path)
+    assert "which prepares all samples of a batch one after the other" in many.message
+    (single,) = findings_of("ACC125", source.replace("batch_size=64", "batch_size=1"), tmp_path)
+    assert "which prepares one sample after the other" in single.message

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor import lint
 from accel_advisor.analysis.project import analyze
 from accel_advisor.project.target import Target, Versions
 from accel_advisor.rule import registry
@@ -278,7 +279,11 @@ LAYERS = (
 
 @pytest.mark.parametrize(
     "line",
-    ["with torch.autocast('cuda'):\n    pass\n", "scaler = torch.amp.GradScaler('cuda')\n"],
+    [
+        "with torch.autocast('cuda'):\n    pass\n",
+        "scaler = torch.amp.GradScaler('cuda')\n",
+        "from torch.cuda.amp import autocast\n",
+    ],
 )
 def test_silent_about_apex_beside_mixed_precision_of_torch(line: str, tmp_path: Path) -> None:
     check_pair("ACC402", Pair(IMPORTS + APEX + line, line), tmp_path)
@@ -304,3 +309,15 @@ def test_the_wrapper_of_apex(tmp_path: Path) -> None:
 
 def test_apex_in_a_project_with_an_older_torch(tmp_path: Path) -> None:
     check_since("ACC402", IMPORTS + APEX, (1, 10), tmp_path)
+
+
+def test_an_evaluation_is_a_place_of_the_remark_about_the_training(tmp_path: Path) -> None:
+    autocast = "with torch.cuda.amp.autocast():\n    loss = nn.Linear(8, 2)(torch.zeros(2, 8)).sum()\n"
+    (tmp_path / "train.py").write_text(IMPORTS + autocast + "for i in range(9):\n    loss.backward()\n")
+    for name in ("eval.py", "demo.py"):
+        (tmp_path / name).write_text(IMPORTS + autocast)
+    (found,) = lint(tmp_path, select="ACC402", cache=False).findings
+    assert Path(found.filename).name == "train.py"
+    assert [Path(one.filename).name for one in found.related] == ["demo.py", "eval.py"]
+    assert found.fix is not None
+    assert found.fix.title.count("likewise") <= 1

@@ -94,6 +94,18 @@ PAIRS = {
     "off under the old name": Pair(
         f"{CLIPPING}with torch.cuda.amp.autocast(False):\n    model(x).sum().backward()\n", "False", ""
     ),
+    "off in the branch for it": Pair(
+        f"import conf\n{CLIPPING}with torch.autocast('cuda', enabled=conf.amp):\n    if conf.amp:\n        model(x)\n"
+        "    else:\n        model(x).sum().backward()\n",
+        "if conf.amp:",
+        "if conf.small:",
+    ),
+    "off where it is not asked for": Pair(
+        f"import conf\n{CLIPPING}with torch.autocast('cuda', enabled=conf.amp):\n    if not conf.amp:\n"
+        "        model(x).sum().backward()\n",
+        "if not conf.amp:",
+        "if conf.amp:",
+    ),
     "outside": backward("loss = model(x).sum()\nloss.", "model(x).sum().", "loss = model(x).sum()\nloss.backward()"),
 }
 

@@ -449,3 +449,9 @@ def test_silent_where_a_pretrained_model_is_looked_at(tmp_path: Path) -> None:
 def test_stands_where_a_wrapper_is_called_by_its_forward(tmp_path: Path) -> None:
     source = program("net = nn.DataParallel(net.cuda())", mark=MARK)
     check_one("ACC417", source.replace("net(x.cuda())", "net.forward(x.cuda())", 1), tmp_path)
+
+
+def test_silent_where_the_steps_act_in_an_environment(tmp_path: Path) -> None:
+    loop = "for (x,) in loader:"
+    acts = f"{loop}\n    seen, reward, done = conf.game.step(x)"
+    check_pair("ACC417", Pair(program("net.cuda()").replace(loop, acts), "seen, reward, done", "seen"), tmp_path)

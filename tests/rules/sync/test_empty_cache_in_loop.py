@@ -227,3 +227,41 @@ def test_memory_that_another_function_measures_is_no_matter(tmp_path: Path) -> N
     source = REGRESSION + report + REGRESSION_STEP + "    torch.cuda.empty_cache()\n"
     assert len(findings_of("ACC214", source, tmp_path)) == 1
     assert findings_of("ACC214", source + "    print(torch.cuda.memory_reserved())\n", tmp_path) == []
+
+
+SLICED = """import gc
+import conf
+import torch
+from torch import nn
+
+model = nn.Linear(8, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+for turn in range(conf.turns):
+    model.zero_grad()
+    for at in range(conf.batches):
+        loss = model(conf.data[at : at + 8].cuda()).sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    scheduler.step()
+    gc.collect()
+"""
+TURNS: dict[str, Pair] = {
+    "gradients are forgotten once more before the steps of an epoch": Pair(
+        SLICED, "        optimizer.step()\n        optimizer.zero_grad()\n", "    optimizer.step()\n"
+    ),
+    "the same, with a backward pass of its own": Pair(SLICED, "    gc.", "    model.weight.sum().backward()\n    gc."),
+    "the same, with the step of another library's optimizer": Pair(
+        SLICED.replace(
+            "scheduler =", "from apex.optimizers import FusedAdam\nother = FusedAdam(model.parameters())\nscheduler ="
+        ),
+        "    scheduler.step()",
+        "    other.zero_grad()\n    other.step()",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TURNS)
+def test_a_turn_of_many_steps(case: str, tmp_path: Path) -> None:
+    check_pair("ACC214", TURNS[case], tmp_path)

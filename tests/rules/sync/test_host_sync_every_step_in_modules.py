@@ -163,3 +163,35 @@ SOME = (" > 0\n        return loss[mask]", "\n        return loss[(mask > 0).tri
 def test_a_loss_of_torch_is_a_module_whose_forward_each_step_runs(some: str, tmp_path: Path) -> None:
     source = MASKED.replace(SOME[0], "\n        return loss * mask")
     check_pair("ACC208", Pair(source, "\n        return loss * mask", some), tmp_path)
+
+
+def test_a_method_of_a_module_knows_what_it_is_given(tmp_path: Path) -> None:
+    source = """
+import torch
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+    def forward(self, x, lengths):
+        out = self.layer(x)
+        return out[:, : int(lengths.cpu().numpy().max())]
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Encoder()
+    def loss(self, x, lengths):
+        return self.encoder(x, lengths).sum()
+
+net = Net().cuda()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for i in range(100):
+    x = torch.zeros(2, 4, 8, device="cuda")
+    lengths = torch.LongTensor([4, 2])
+    optimizer.zero_grad()
+    net.loss(x, lengths).backward()
+    optimizer.step()
+"""
+    check_pair("ACC208", Pair(source, "LongTensor([4, 2])", "LongTensor([4, 2]).cuda()"), tmp_path)

@@ -199,3 +199,42 @@ PAIRS = {
 @pytest.mark.parametrize("name", PAIRS)
 def test_is_silent_for_what_is_no_part_of_each_step(name: str, tmp_path: Path) -> None:
     check_pair("ACC208", PAIRS[name], tmp_path)
+
+
+REFILLED = """
+import conf
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+class Losses:
+    def compute(self, data):
+        chosen = data.get('chosen', None)
+        total = 0
+        for i in range(data['x'].size(0)):
+            if chosen is not None and chosen[i] > 0.5:
+                total = total + data['out'][i].sum()
+        return total
+
+net = nn.Linear(8, 8).cuda()
+losses = Losses()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for data in DataLoader(conf.data, 8, num_workers=4, pin_memory=True):
+    for name, value in data.items():
+        if type(value) != list:
+            data[name] = value.cuda(non_blocking=True)
+    out = {'out': net(data['x'])}
+    optimizer.zero_grad()
+    losses.compute({**data, **out}).backward()
+    optimizer.step()
+"""
+REFILLS = {
+    "entry by entry": Pair(REFILLED.replace("data[name] =", "moved ="), "moved =", "data[name] ="),
+    "one entry": Pair(REFILLED.replace("data[name]", "data['x']"), "data['x'] =", "data[name] ="),
+    "with what else there is": Pair(REFILLED.replace("{**data, **out}", "{**conf.more, **out}"), "conf.more", "data"),
+}
+
+
+@pytest.mark.parametrize("case", REFILLS)
+def test_a_batch_whose_entries_are_moved_one_by_one(case: str, tmp_path: Path) -> None:
+    check_pair("ACC208", REFILLS[case], tmp_path)

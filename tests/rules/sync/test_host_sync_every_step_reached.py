@@ -258,3 +258,30 @@ def test_a_sequence_that_is_a_class(tmp_path: Path) -> None:
     check_pair(
         "ACC208", Pair(source.replace("(Block(), ", "(", 1), "init__(nn.ReLU", "init__(Block(), nn.ReLU"), tmp_path
     )
+
+
+def test_what_an_epoch_calls_that_forgets_gradients_once_more(tmp_path: Path) -> None:
+    source = """
+import random
+import torch
+from torch import nn
+
+def decode(samples, model):
+    for at in range(len(samples) // 16):
+        found = model(torch.FloatTensor(samples[at : at + 16]).cuda())
+        print(found.cpu().numpy().tolist())
+
+def train(samples, turns):
+    model = nn.Linear(8, 2).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for turn in range(turns):
+        random.shuffle(samples)
+        model.zero_grad()
+        for at in range(len(samples) // 16):
+            model(torch.FloatTensor(samples[at : at + 16]).cuda()).sum().backward()
+            optimizer.step()
+            model.zero_grad()
+        decode(samples, model)
+"""
+    once = "model.zero_grad()\n        decode(samples, model)"
+    check_pair("ACC208", Pair(source, once, once.replace("\n", "\n    ")), tmp_path)

@@ -711,6 +711,26 @@ def main(dataset):
     net.eval()
     test_net(dataset, net)
 """,
+    "slices of a list, in an epoch that begins without gradients": """
+def decode(samples, model):
+    model.eval()
+    found = []
+    for at in range(len(samples) // 16):  # -> warning unsafe
+        batch = torch.FloatTensor(samples[at * 16 : (at + 1) * 16])
+        found += model(batch).argmax(1).tolist()
+    return found
+def train(samples, turns):
+    model = nn.Linear(8, 2)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for turn in range(turns):
+        model.train()
+        model.zero_grad()
+        for at in range(len(samples) // 16):
+            model(torch.FloatTensor(samples[at * 16 : (at + 1) * 16])).sum().backward()
+            optimizer.step()
+            model.zero_grad()
+        decode(samples, model)
+""",
     "beside training, by name": """
 model = nn.Linear(8, 2)
 loader = DataLoader(TensorDataset(torch.zeros(8, 8)))

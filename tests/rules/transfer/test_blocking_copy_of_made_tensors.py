@@ -126,3 +126,124 @@ def test_next_asks_an_object_that_is_not_iterable(tmp_path: Path) -> None:
     source = fetching.replace("    for step", '    batches = Batches(data, "cuda")\n    for step')
     assert findings_of("ACC201", source, tmp_path)
     assert findings_of("ACC201", source.replace("x = next(batches)", "x = max(batches)"), tmp_path) == []
+
+
+COLLATED = """
+import conf
+import torch
+from torch import nn
+
+def collate(part):
+    lengths = torch.LongTensor([len(one) for one in part])
+    words = torch.zeros(len(part), lengths.max().item()).long()
+    mask = torch.zeros(len(part), lengths.max().item())
+    for at, one in enumerate(part):
+        words[at, : len(one)] = torch.LongTensor(one)
+        mask[at, : len(one)] = torch.ones(len(one))
+    words = words[lengths.argsort()]
+    words = words.cuda()
+    mask = mask.cuda()
+    return words, mask
+
+net = nn.Embedding(10, 8).cuda()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for turn in range(conf.turns):
+    for at in range(conf.batches):
+        words, mask = collate(conf.data[at : at + 8])
+        loss = (net(words).sum(2) * mask).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+FILLED = {
+    "copied without waiting": Pair(
+        COLLATED.replace(".cuda()\n    mask", ".cuda(non_blocking=True)\n    mask"), "non_blocking=True"
+    ),
+    "one tensor": Pair(COLLATED.replace("mask = mask.cuda()", "mask = mask"), "mask = mask\n", "mask = mask.cuda()\n"),
+    "all at once": Pair(
+        COLLATED.replace("    for at, one in enumerate(part):\n", "    at, one = 0, part[0]\n    if one:\n"),
+        "    at, one = 0, part[0]\n    if one:\n",
+        "    for at, one in enumerate(part):\n",
+    ),
+    "once for all": Pair(
+        COLLATED.replace("        words, mask = collate(conf.data[at : at + 8])\n", "").replace(
+            "for turn", "words, mask = collate(conf.data)\nfor turn"
+        ),
+        "words, mask = collate(conf.data)\nfor turn in range(conf.turns):\n    for at in range(conf.batches):\n",
+        (
+            "for turn in range(conf.turns):\n    for at in range(conf.batches):\n"
+            "        words, mask = collate(conf.data[at : at + 8])\n"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FILLED)
+def test_what_a_step_fills_sample_by_sample_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC201", FILLED[case], tmp_path)
+
+
+def test_what_a_step_fills_sample_by_sample_is_one_finding(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", COLLATED, tmp_path)
+    assert "fills its batch sample by sample" in found.message
+    assert [one.span.start.row for one in found.related] == [found.span.start.row + 1]
+
+
+PLACED = """
+import conf
+import numpy as np
+import torch
+from torch import nn
+
+class Memory:
+    def __init__(self, device):
+        self.device = device
+    def sample(self, at):
+        seen = conf.records[at]
+        states = torch.tensor(seen['state'][:, :4], device=self.device, dtype=torch.float32)
+        actions = torch.tensor(np.copy(seen['action'][:, 3]), device=self.device)
+        return states, actions
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+memory, net = Memory(device), nn.Linear(4, 2).to(device)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for turn in range(conf.turns):
+    states, actions = memory.sample(turn)
+    loss = net(states).gather(1, actions).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PLACES = {
+    "one tensor": Pair(
+        PLACED.replace("torch.tensor(np.copy(seen['action'][:, 3]), device=self.device)", "seen['action']"),
+        "= seen['action']",
+        "= torch.tensor(seen['action'][:, 3], device=self.device)",
+    ),
+    "on the host": Pair(
+        PLACED.replace('torch.device("cuda" if torch.cuda.is_available() else "cpu")', 'torch.device("cpu")'),
+        'torch.device("cpu")',
+        'torch.device("cuda")',
+    ),
+    "of what the step draws": Pair(
+        PLACED.replace("seen['state'][:, :4]", "np.random.rand(8, 4)"), "np.random.rand(8, 4)", "seen['state'][:, :4]"
+    ),
+    "once": Pair(
+        PLACED.replace("    states, actions = memory.sample(turn)\n", "").replace(
+            "for turn", "states, actions = memory.sample(0)\nfor turn"
+        ),
+        "states, actions = memory.sample(0)\nfor turn in range(conf.turns):\n",
+        "for turn in range(conf.turns):\n    states, actions = memory.sample(0)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PLACES)
+def test_what_a_step_makes_on_the_gpu_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC201", PLACES[case], tmp_path)
+
+
+def test_what_a_step_makes_on_the_gpu_is_one_finding(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", PLACED, tmp_path)
+    assert found.message.startswith("`torch.tensor(seen['state'][:, :4], device=self.device")
+    assert [one.span.start.row for one in found.related] == [found.span.start.row + 1]

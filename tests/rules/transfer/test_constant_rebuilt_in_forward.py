@@ -258,3 +258,36 @@ for x in torch.utils.data.DataLoader(torch.zeros(9, 4, 8), batch_size=3):
 def test_what_a_call_in_another_file_gives_is_read_there(tmp_path: Path) -> None:
     source = SIZED.replace("mask(n).to(x.device)", "4") + AT_THE_TOP.partition("for x in")[0]
     check_pair("ACC220", Pair(source, "int(y.max())", "y.size(1)", {"use.py": ELSEWHERE}), tmp_path)
+
+
+def test_what_a_generator_makes_before_it_hands_anything_out_is_made_once(tmp_path: Path) -> None:
+    source = """
+import conf
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+class Ahead:
+    def __init__(self, loader):
+        self.loader = loader
+    def batches(loader):
+        mean = torch.tensor([0.485 * 255, 0.456 * 255, 0.406 * 255]).cuda().view(1, 3, 1, 1)
+        for x, y in loader:
+            x = x.cuda(non_blocking=True).float().sub_(mean)
+            yield x, y
+    def __iter__(self):
+        return Ahead.batches(self.loader)
+
+net = nn.Conv2d(3, 8, 3).cuda()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+loader = Ahead(DataLoader(conf.data, 8, pin_memory=True))
+for epoch in range(9):
+    for x, y in loader:
+        optimizer.zero_grad()
+        net(x).sum().backward()
+        optimizer.step()
+"""
+    mean = source[source.index("        mean =") : source.index("        for x, y in loader")]
+    loop = "        for x, y in loader:\n"
+    once = Pair(source, mean + loop, loop + mean.replace("mean =", "    mean ="))
+    check_pair("ACC220", once, tmp_path)

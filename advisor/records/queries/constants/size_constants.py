@@ -114,12 +114,17 @@ def _candidates(facts: Facts) -> list[cst.FunctionDef]:
 
 
 def _regions(facts: Facts, function: cst.FunctionDef) -> list[cst.CSTNode]:
-    """What of a function runs in each step: its loops that train, or else all of it."""
-    loops = [
-        one.node for one in facts.loops if one.learns and one.function is function and one.document is facts.document
-    ]
+    """What of a function runs in each step: its loops that train, those of a generator that hand something out, or else
+    all of it."""
+    own = [one for one in facts.loops if one.function is function and one.document is facts.document]
+    loops = [one.node for one in own if one.learns] or [one.node for one in own if _hands_out(one.node)]
     inner = [one for one in loops if not any(other is not one and _is_in(other, one) for other in loops)]
     return list(inner) or [function]
+
+
+def _hands_out(loop: cst.CSTNode) -> bool:
+    """Whether a loop yields in its passes: what its generator does before it happens once for all of them."""
+    return next(descendants(loop, cst.Yield, but=_SCOPES), None) is not None
 
 
 def _is_in(node: cst.CSTNode, outer: cst.CSTNode) -> bool:

@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.actions import Call, methods
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.literal_copies import OF_ARRAYS, OF_DATA, OF_LISTS, is_literal, maker_of
 from accel_advisor.records.queries.steps.settled_copies import copies_data, settled_copies
 from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.torch_functions import DEVICE_KINDS
+from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.loops import Loop
-    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import Transfer
-    from accel_advisor.values.evidence import Evidence
 
+_COPIES, _MOVES = Call("torch.tensor"), methods("Tensor", "cuda", "to")
 _OF_ITS_OWN = ("numpy.random.", "numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "Tensor.numpy")
 """What a step draws, or fills or brings back from the GPU for an algorithm of its own: no data that lie ready."""
 
@@ -31,13 +36,15 @@ class MadeCopy:
 
     Attributes:
         node: the whole expression, up to the move.
-        making: what makes the tensor.
+        making: what makes the tensor, or moves it where it is ``filled``.
         basis: what shows that it happens in each step, and goes to a GPU.
+        filled: whether a loop writes the samples into it one by one.
     """
 
     node: cst.Call
     making: Operation
     basis: Evidence
+    filled: bool = False
 
 
 def made_copies(facts: Facts) -> list[list[MadeCopy]]:
@@ -56,7 +63,77 @@ def made_copies(facts: Facts) -> list[list[MadeCopy]]:
         for destination in _bases(facts, transfer):
             copy = MadeCopy(transfer.node, made[id(call)], basis | destination)
             functions.setdefault(id(made[id(call)].function), []).append(copy)
-    return list(functions.values())
+    return [*functions.values(), *_filled_copies(facts), *_copies_where_made(facts)]
+
+
+def _copies_where_made(facts: Facts) -> Iterator[list[MadeCopy]]:
+    """The calls of ``torch.tensor`` that are given parts of arrays and the GPU, by function: of several tensors, since
+    one alone may be small."""
+    functions: dict[int, list[MadeCopy]] = {}
+    calls = [one for one in facts.operations_of(_COPIES) if _is_read(one) and not is_literal(one)]
+    epochs, counted = (one_step_each(facts), paces(facts)) if calls else (False, {})
+    settled = {id(one.node) for one in settled_copies(facts)} if calls else set()
+    for one in calls:
+        basis = _in_each_step(one, epochs, counted)
+        goes = [_goes_to_gpu(facts, context) for context in one.contexts]
+        if basis is None or None in goes or id(one.node) in settled or not isinstance(one.node, cst.Call):
+            continue
+        basis = min((known for known in goes if known is not None), key=lambda known: len(known.grounds)) | basis
+        functions.setdefault(id(one.function), []).append(MadeCopy(one.node, one, basis))
+    yield from (copies for copies in functions.values() if len(copies) > 1)
+
+
+def _is_read(operation: Operation) -> bool:
+    """Whether what a tensor is made of is a part of something that is no tensor, or a copy of it."""
+    node = operation.node.args[0].value if isinstance(operation.node, cst.Call) and operation.node.args else None
+    while isinstance(node, cst.Call) and dotted(node.func).startswith(("np.", "numpy.")) and node.args:
+        node = node.args[0].value
+    data = [context.given("data", 0) for context in operation.contexts]
+    told = any(one.is_tensor or one.items is not None or one.made_by.startswith(_OF_ITS_OWN) for one in data)
+    return isinstance(node, cst.Subscript) and not told
+
+
+def _goes_to_gpu(facts: Facts, context: OperationContext) -> Evidence | None:
+    """What shows that a tensor is made on a GPU, and wants no gradient; None where nothing does."""
+    device = context.given("device")
+    if device.absent or not device.means_device or not context.given("requires_grad").absent:
+        return None
+    if "cuda" in device.device_kinds and "unknown" not in device.device_kinds:
+        return context.basis
+    named = facts.names_gpu_anywhere and not device.device_kinds <= DEVICE_KINDS
+    return context.basis | Evidence.of(Ground.GPU, Ground.MOVE) if named else None
+
+
+def _filled_copies(facts: Facts) -> Iterator[list[MadeCopy]]:
+    """The copies of batches into which a function writes sample after sample, by function: of several tensors, since
+    one alone may be small."""
+    written: dict[int, frozenset[str]] = {}
+    functions: dict[int, list[MadeCopy]] = {}
+    moves = {id(one.node): one for one in facts.operations_of(*_MOVES)}
+    epochs, counted = (one_step_each(facts), paces(facts)) if moves else (False, {})
+    for transfer in facts.transfers if moves else ():
+        move, subject = moves.get(id(transfer.node)), getattr(transfer.node.func, "value", None)
+        if move is None or not isinstance(subject, cst.Name) or not isinstance(move.function, cst.FunctionDef):
+            continue
+        if id(move.function) not in written:
+            written[id(move.function)] = _written_in_loops(move.function)
+        if subject.value not in written[id(move.function)] or not _waits(transfer):
+            continue
+        if not all(one.loader is None and one.moved.on_host for one in transfer.contexts):
+            continue
+        basis = _in_each_step(move, epochs, counted)
+        for destination in _bases(facts, transfer) if basis is not None else ():
+            copy = MadeCopy(transfer.node, move, (basis or destination) | destination, filled=True)
+            functions.setdefault(id(move.function), []).append(copy)
+    yield from (copies for copies in functions.values() if len(copies) > 1)
+
+
+def _written_in_loops(function: cst.FunctionDef) -> frozenset[str]:
+    """The names of what the loops of a function write parts into."""
+    loops = descendants(function, cst.For)
+    targets = (target.target for loop in loops for one in descendants(loop, cst.Assign) for target in one.targets)
+    written = (one.value for one in targets if isinstance(one, cst.Subscript))
+    return frozenset(one.value for one in written if isinstance(one, cst.Name))
 
 
 def _is_made(operation: Operation) -> bool:

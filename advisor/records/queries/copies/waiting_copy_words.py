@@ -38,8 +38,13 @@ def _whose_batches(loaders: Iterable[LoaderCall], pinned: bool) -> str:
     return f"{names} {pins}, but" if pinned else f"for the batches of {names},"
 
 
-def making_and_waiting(code: str, basis: Evidence) -> str:
-    """What is said of a copy of what a step makes itself."""
+def making_and_waiting(code: str, basis: Evidence, *, filled: bool) -> str:
+    """What is said of a copy of what a step makes itself, or fills sample by sample."""
+    if filled:
+        return (
+            f"each step fills its batch sample by sample, and `{code}` waits until that is copied{basis.clause}; let a "
+            f"DataLoader do it in workers (`collate_fn`) and pin it, and pass `non_blocking=True`"
+        )
     return (
         f"`{code}` makes a tensor at every step, and waits until it is copied{basis.clause}; keep the data on the GPU "
         f"where it fits, or let a DataLoader pin batches of it"

@@ -16,6 +16,7 @@ from accel_advisor.records.queries.models.autocast_hazards import needing_float3
 from accel_advisor.records.queries.models.float32_products import moved_in_float32
 from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
 from accel_advisor.records.queries.training_loops import first_step, trainings
+from accel_advisor.records.queries.waits.acting_loops import acting_loops
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import names_read_in
 from accel_advisor.syntax.walking import descendants
@@ -134,8 +135,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     mentions another precision; None where another loop of the program stands for it, or the move of its attention
     layers."""
     first = _first(facts)
-    if first is None:
-        return None
+    if first is None or acting_loops(facts, [first]):
+        return None  # the small networks of an agent wait for what they act on
     model = first_step(facts, first)
     document, node = (model.document, model.node) if model is not None else (first.document, first.node)
     if document is not facts.document or not _may(facts):

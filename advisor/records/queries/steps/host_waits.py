@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, Within, any_calls, calls, methods
+from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, any_calls, calls, methods
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.queries.evaluation import only_differentiates
 from accel_advisor.records.queries.steps.accumulation import paces
@@ -28,6 +28,7 @@ from accel_advisor.records.queries.steps.training_steps import (
     one_step_each,
     training_loop,
 )
+from accel_advisor.records.queries.waits.acting_loops import acting_loops, happens_in_learning
 from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
@@ -177,18 +178,23 @@ class LoopWaits:
 
 
 def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
-    """Where a document makes each step of a training loop wait for the GPU; nothing where the loop steps an
-    environment, or gives an optimizer a closure, as LBFGS needs, which have to know the values."""
+    """Where a document makes each step of a training loop wait for the GPU; nothing where the loop gives
+    an optimizer a closure, as LBFGS needs, which has to know the values; nor, where it steps an environment, of what
+    decides on its actions, or of values alone that it reads where it learns."""
     gpu = gpu_of(facts)
     found: dict[Loop, list[Wait]] = {}
     for operation, loop, basis in _at_every_step(facts, gpu):
         late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
         each = happens_for_each(loop, operation)
         found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks, each))
-    acting = _acting_loops(facts) if found else set()
+    acting = acting_loops(facts, found)
     for loop, waits in found.items():
-        if loop in acting or only_differentiates(facts, loop) or _gives_closures(loop):
+        if only_differentiates(facts, loop) or _gives_closures(loop):
             continue
+        if loop in acting:
+            waits = [one for one in waits if happens_in_learning(facts, loop, one.operation)]
+            if all(one.need is Need.VALUES for one in waits):
+                continue  # the next action waits for whatever comes last
         waits.sort(key=partial(_order, facts.document, loop))
         told = LoopWaits(loop, tuple(_told_apart(loop, waits)))
         if told.count >= MANY or not loop.goes_over_epochs:
@@ -365,18 +371,3 @@ def _read(operation: Operation, context: OperationContext) -> tuple[Given, ...]:
 
 def _goes_to_host(context: OperationContext) -> bool:
     return context.given("device", 0).device_kinds == {"cpu"} and context.given("non_blocking").absent
-
-
-def _acting_loops(facts: Facts) -> set[Loop]:
-    """The loops that step an environment."""
-    steps = facts.program.operations_of(AnyCall("step"))
-    return {loop for one in steps if _acts(one) for context in one.contexts for loop in context.loops}
-
-
-def _acts(operation: Operation) -> bool:
-    """Whether an operation is a step of an environment, by what it gives: state, reward, whether it ends..."""
-    if operation.does(Within("torch")):
-        return False
-    statement = operation.statement
-    targets = [one.target for one in statement.targets] if isinstance(statement, cst.Assign) else []
-    return any(isinstance(one, cst.Tuple) and len(one.elements) > 2 for one in targets)
