@@ -199,6 +199,7 @@ def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
             take_in(machine, one, (value,))
         elif isinstance(one, Tensor):
             machine.recorder.operation(machine.frame, target, Act.SETS_TENSOR_ITEM, one, value=value)
+            _note_numbers(machine, target)
             _note_masks(machine, target, one, value)
             may_rewrite(one)
             if _replaces_entry(one, key, value):
@@ -213,6 +214,17 @@ def _refill(machine: Machine, holder: cst.BaseExpression, batch: Tensor, value: 
     """Entry by entry, what a name holds is replaced by copies of the entries: they live where these go from here on."""
     if isinstance(holder, cst.Name) and isinstance(value, Tensor) and value.loader is batch.loader:
         assign(machine, holder, replace(batch, place=value.place, basis=batch.basis | value.basis))
+
+
+def _note_numbers(machine: Machine, target: cst.Subscript) -> None:
+    """Records that a tensor has to become a number, to say where something is written."""
+    for at in target.slice:
+        if isinstance(at.slice, cst.Index):
+            machine.recorder.index(machine.frame, target, machine.evaluate(at.slice.value))
+        elif isinstance(at.slice, cst.Slice):
+            for bound in (at.slice.lower, at.slice.upper, at.slice.step):
+                if bound is not None:
+                    machine.recorder.index(machine.frame, target, machine.evaluate(bound), sure=True)
 
 
 def _note_masks(machine: Machine, target: cst.Subscript, held: Tensor, value: Value) -> None:

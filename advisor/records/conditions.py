@@ -23,6 +23,7 @@ _FLAG = re.compile(
     r"(?:use_?|with_?|has_?|is_?|on_?)?(?:cuda|gpus?)(?:_available)?|is_available"
     r"|(?P<host>(?:(?:use|force|on|to)_?)?cpu\w*|no_?(?:cuda|gpu)|offload\w*)"
 )
+_FLAGS = ("True", "False", "None")
 _GIVEN_BY_THE_RUN = re.compile(r"cuda|gpu|device|rank|main_process|master|distributed|is_available", re.IGNORECASE)
 
 
@@ -84,6 +85,20 @@ class Condition:
     def off_by(self) -> str:
         """The option, or the variable, without which the branch is not taken; empty where it is, or may be."""
         return self.option if self.branch is not None and self.default is not (self.branch == 0) else ""
+
+    @property
+    def off_unless_asked(self) -> bool:
+        """Whether it is the branch that is not taken while a parameter of the function keeps its default, of which
+        nothing is known: ``if reverse:`` in ``def forward(self, x, reverse=False)``."""
+        negated, test = self._negated, self.test
+        asked = test.expression if negated and isinstance(test, cst.UnaryOperation) else test
+        if self.branch is None or self.answer is not None or not isinstance(self.function, cst.FunctionDef):
+            return False
+        params = (*self.function.params.params, *self.function.params.kwonly_params)
+        name = dotted(asked) if isinstance(asked, cst.Name) else ""
+        given = (one.default for one in params if one.name.value == name and one.default is not None)
+        default = dotted(next(given, None))
+        return default in _FLAGS and ((default == "True") is negated) is (self.branch == 0)
 
     @property
     def ordinary(self) -> bool:

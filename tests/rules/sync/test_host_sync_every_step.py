@@ -60,6 +60,7 @@ REMEDIES = {
     "a = torch.nonzero(out)": "keep the size fixed",
     "a = out.repeat_interleave(out[:, 0].long(), 0)": "pass `output_size`",
     "a = 1 if loss > 3 else 2": "let the GPU decide",
+    "a = torch.linalg.solve(out.T @ out, out.T)": "`solve_ex`",
 }
 
 
@@ -158,6 +159,28 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "out.shape",
         "out",
     ),
+    "written up to a number": (
+        "    z = torch.zeros(9).cuda()\n    n = out.argmax()\n    z[:2] = 1",
+        "z[:2]",
+        "z[:n]",
+    ),
+    "written at a number": (
+        "    z = torch.zeros(9, 9).cuda()\n    n = out.argmax()\n    z[0, 2] = 1",
+        "z[0, 2]",
+        "z[0, n]",
+    ),
+    "written at numbers": (
+        "    z = torch.zeros(9).cuda()\n    n = out.argmax(1)\n    z[n] = 1",
+        "argmax(1)",
+        "argmax()",
+    ),
+    "whether it failed": (
+        "    z = torch.linalg.inv_ex(out.T @ out).inverse",
+        "inv_ex(out.T @ out).inverse",
+        "inv(out.T @ out)",
+    ),
+    "whether a method failed": ("    z = (out.T @ out).trace()", "trace", "inverse"),
+    "whether it failed on the host": ("    z = torch.linalg.inv(torch.eye(2))", "torch.eye(2)", "out.T @ out"),
     "whether there is one": (
         "    if loss is None or out is None: pass",
         "is None or out is None",

@@ -195,3 +195,20 @@ for i in range(100):
     optimizer.step()
 """
     check_pair("ACC208", Pair(source, "LongTensor([4, 2])", "LongTensor([4, 2]).cuda()"), tmp_path)
+
+
+ASKED = NET.replace("def forward(self, x):", "def forward(self, x, shown=False):").replace(
+    "        print(out.sum())", "        if shown:\n            print(out.sum())"
+)
+
+
+@pytest.mark.parametrize(
+    ("default", "speaks"), [("False", "True"), ("None", "True"), ("False, other=True", "True, other=True")]
+)
+def test_silent_about_what_nobody_is_seen_to_ask_a_model_for(default: str, speaks: str, tmp_path: Path) -> None:
+    source = ASKED.replace("shown=False", f"shown={default}") + STEPS
+    check_pair("ACC208", Pair(source, f"shown={default}", f"shown={speaks}"), tmp_path)
+
+
+def test_the_other_branch_of_a_flag_is_what_a_model_does_unasked(tmp_path: Path) -> None:
+    check_pair("ACC208", Pair(ASKED + STEPS, "if shown:", "if not shown:"), tmp_path)

@@ -58,6 +58,12 @@ _COMPARES = calls("min", "max")
 _CLAMPS = {Method("Tensor", "clamp"): 0, Method("Tensor", "clamp_"): 0, Call("torch.clamp"): 1}
 """Where the bounds stand: a tensor beside a number has to become one."""
 _ADDS = methods("Tensor", "add", "add_", "sub", "sub_")
+_FAILS = (
+    *calls(*(f"torch.linalg.{name}" for name in ("cholesky", "inv", "ldl_factor", "lu_factor", "solve"))),
+    *(Call("torch.inverse"), Method("Tensor", "inverse")),
+)
+"""Functions that ask the GPU whether they failed; each has a twin that does not. Source: their notes in torch's
+documentation."""
 _OF_ARGUMENTS = (
     *_SHOWS,
     WRITES,
@@ -82,7 +88,19 @@ _OF_UNKNOWN = methods("?", "item", "cpu")
 _ITEM = AnyCall("item")
 _HOST_LIBRARIES = ("numpy", "pandas", "polars", "scipy", "sklearn", "jax", "tensorflow", "Tensor.numpy")
 """What makes objects with an ``item`` of its own."""
-_WAITING = (*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE, *_OF_UNKNOWN, _ITEM, *_COMPARES, *_CLAMPS, *_ADDS)
+_WAITING = (
+    *_OF_SUBJECT,
+    *_OF_ARGUMENTS,
+    *_REPEATS,
+    _TO,
+    _WHERE,
+    *_OF_UNKNOWN,
+    _ITEM,
+    *_COMPARES,
+    *_CLAMPS,
+    *_ADDS,
+    *_FAILS,
+)
 _MOST_WAYS = 8
 """Calls in a loop that are named as leading to its waits."""
 MANY = 3
@@ -99,8 +117,8 @@ _EYES = re.compile(r"(?:^|_)(?:visuali[sz]e|viz|plot|draw|debug)(?:_|$)", re.IGN
 
 class Need(Enum):
     """What a step waits for: values, or those that a ``forward`` goes on with, or that the host works on for the GPU;
-    how many there are; the sum of counts; the answer to a condition; or a number for Python, where a tensor would do.
-    Each with what to do instead, in words."""
+    how many there are; the sum of counts; the answer to a condition; a number for Python, where a tensor would do; or
+    whether a function failed. Each with what to do instead, in words."""
 
     VALUES = "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps"
     FORWARD = "take the value from the batch before it is copied, or compute with it as a tensor"
@@ -108,6 +126,7 @@ class Need(Enum):
     SIZE = "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do"
     COUNTS = "pass `output_size`"
     ANSWER = "let the GPU decide, as `torch.where` does, or ask every few hundred steps"
+    FAILURE = "it asks whether it failed: `torch.linalg.inv_ex`, `solve_ex` and their like do not"
     NUMBER = "Python needs a number here: let tensors compute it (`torch.sqrt`, `index_select`, `torch.minimum`)"
 
 
@@ -222,7 +241,7 @@ def _told_apart(loop: Loop, waits: list[Wait]) -> Iterator[Wait]:
     """The waits of a loop, in order, with what keeps one from being a wait besides those before it."""
     before: list[tuple[Operation, object]] = []
     for one in waits:
-        value = read_by(loop, one.operation)
+        value = one if one.need is Need.FAILURE else read_by(loop, one.operation)
         beside = [(other, read) for other, read in before if not _excludes(other, one.operation)]
         again = any(read == value for _, read in beside)
         before.append((one.operation, value))
@@ -249,6 +268,8 @@ def _need(operation: Operation) -> Need:
         return Need.NUMBER
     if operation.does(*_ASKS):
         return Need.ANSWER
+    if operation.does(*_FAILS):
+        return Need.FAILURE
     if operation.does(*_SIZED):
         return Need.SIZE
     if operation.does(*_COPIES) and _sends_back(operation.function):
@@ -303,6 +324,8 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
                 continue
             if is_for_eyes(context) or any(one.on_host for one in context.conditions):
                 continue
+            if context.functions == ("forward",) and any(one.off_unless_asked for one in context.conditions):
+                continue  # nobody is seen to ask for it
             if Ground.METHOD in basis.grounds and any(one.asks_type for one in context.conditions):
                 continue  # it takes tensors and other things, and nothing says which it gets here
             basis |= context.basis
@@ -354,6 +377,8 @@ def _read(operation: Operation, context: OperationContext) -> tuple[Given, ...]:
     """What an operation reads, if it is a tensor."""
     if operation.does(*_OF_SUBJECT) or (operation.what is _TO and _goes_to_host(context)):
         return (context.subject,)
+    if operation.does(*_FAILS):
+        return (context.given("A", 0) if context.subject.absent else context.subject,)
     if operation.does(*_OF_ARGUMENTS) or (operation.what is _WHERE and len(context.arguments) == 1):
         return context.values
     if operation.what in _REPEATS and context.given("output_size").absent:
