@@ -366,6 +366,8 @@ def _happens_around(context: OperationContext, loop: Loop) -> bool:
 def only_differentiates(facts: Facts, loop: Loop) -> bool:
     """Whether a loop computes gradients for their own sake, as an explanation of what a model sees does: the model was
     put in evaluation mode on the way to the loop, and nothing makes a step, there or in the loops around it."""
+    if isinstance(loop.node, cst.FunctionDef):
+        return False  # the step of an optimizer, or of a training that a framework runs
     around = {loop, *loop.outer}
     steps = facts.program.operations_of(AnyCall("step"))
     if any(not around.isdisjoint(context.loops) for one in steps for context in one.contexts):

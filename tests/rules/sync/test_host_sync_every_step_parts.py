@@ -193,6 +193,12 @@ PAIRS = {
         HEAD + OWN_METHOD, "print(loss.shape)", "loss.backward()"
     ),
     "in a part of what a framework trains": Pair(HEAD + LIGHTNING, "validation_step", "training_step"),
+    "in what a framework trains, beside a model that is not": Pair(
+        HEAD + "model.eval()\n" + LIGHTNING, "validation_step", "training_step"
+    ),
+    "of an optimizer's other method, beside a model that is not trained": Pair(
+        HEAD + "model.eval()\n" + OPTIMIZER, "def show", "def step"
+    ),
 }
 
 
