@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.given import Given
-from accel_advisor.syntax.shapes import names_read_in, renewed_in, takes_out
+from accel_advisor.syntax.imports import full_name
+from accel_advisor.syntax.shapes import dotted, names_read_in, renewed_in, takes_out
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.python_functions import FEEDS, PASS_THROUGH
 from accel_advisor.values.tensors import BatchSource
 from accel_advisor.values.values import ABSENT, Tensor
 
 if TYPE_CHECKING:
     from accel_advisor.source.document import Document
+
+_HANDS_ON = frozenset(one.rpartition(".")[2] for one in PASS_THROUGH | FEEDS)
+"""Last names of callables that yield what they are given; a loader is none, and what cuts its data cuts no batches."""
 
 
 @dataclass(eq=False, slots=True)
@@ -135,6 +140,11 @@ class Loop:
         counts = not counted.isdisjoint(("islice", "itertools.islice", "range", "xrange"))
         return counts or next(descendants(self.node, cst.Break), None) is not None
 
+    @property
+    def takes_first_few(self) -> bool:
+        """Whether a literal number says, where it begins, how many batches it takes at most."""
+        return isinstance(self.node, cst.For) and _is_cut(self.node.iter, self.document.imported)
+
     def carries(self, holder: str) -> bool:
         """Whether a pass reads a name or attribute before it binds it: what the pass before has left there."""
         order = {id(one): at for at, one in enumerate(descendants(self.node))}
@@ -160,6 +170,22 @@ class Loop:
         if self._inside is None:
             self._inside = frozenset(map(id, descendants(self.node)))
         return id(node) in self._inside
+
+
+def _is_cut(node: cst.BaseExpression, imported: dict[str, str]) -> bool:
+    """Whether a literal number ends what an expression gives: ``islice(loader, 3)``, ``zip(range(3), loader)``."""
+    if isinstance(node, cst.Subscript):
+        return any(isinstance(one.slice, cst.Slice) and isinstance(one.slice.upper, cst.Integer) for one in node.slice)
+    if not isinstance(node, cst.Call):
+        return False
+    name, given = full_name(imported, node.func) or dotted(node.func), [one.value for one in node.args]
+    if name == "range":
+        return all(isinstance(one, cst.Integer) for one in given)
+    ends = given[1:2] if len(given) == 2 else given[2:3]
+    if name == "itertools.islice" and any(isinstance(one, cst.Integer) for one in ends):
+        return True
+    fed = given if name == "zip" else given[:1]
+    return name.rpartition(".")[2] in _HANDS_ON and any(_is_cut(one, imported) for one in fed)
 
 
 def note_learning(loops: tuple[Loop, ...], *, forgets: bool) -> None:

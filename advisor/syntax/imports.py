@@ -22,7 +22,7 @@ def imported_names(module: cst.Module) -> dict[str, str]:
     aliases: set[int] = set()
     for node in descendants(module, cst.Import, cst.ImportFrom):
         assert isinstance(node, (cst.Import, cst.ImportFrom))
-        for name, full in _bound_by(node):
+        for name, full in bound_by(node):
             found.setdefault(name, set()).add(full)
         aliases |= {id(one.asname) for one in descendants(node, cst.ImportAlias) if isinstance(one, cst.ImportAlias)}
     rebound = {
@@ -39,7 +39,7 @@ def name_at_top(module: cst.Module, full: str) -> str | None:
     for line in module.body:
         for node in line.body if isinstance(line, cst.SimpleStatementLine) else ():
             if isinstance(node, (cst.Import, cst.ImportFrom)):
-                for name, stands_for in _bound_by(node):
+                for name, stands_for in bound_by(node):
                     if stands_for == full:
                         return name
     return None
@@ -51,7 +51,8 @@ def full_name(names: dict[str, str], expression: cst.CSTNode) -> str:
     return f"{names[first]}{dot}{rest}" if first in names else ""
 
 
-def _bound_by(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str]]:
+def bound_by(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str]]:
+    """The names that an import binds, each with the full dotted name that it stands for; none for ``*``."""
     if isinstance(node.names, cst.ImportStar):
         return
     package = ""

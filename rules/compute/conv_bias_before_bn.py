@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Fix, Severity
 from accel_advisor.records.actions import Method, Within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.models.layer_order import successions
+from accel_advisor.records.queries.models.layer_order import successions, touches_biases
 from accel_advisor.rule import Rule, pass_argument
 
 _BIAS = 7
 """The position of ``bias`` in every convolution."""
-_READS_BIAS = re.compile(r"\.bias\b")
 
 
 class ConvBiasBeforeBn(Rule):
@@ -55,7 +53,7 @@ class ConvBiasBeforeBn(Rule):
 
     Fix safety
         Unsafe: checkpoints that hold the bias fail to load, and the other weights start from other random numbers. No
-        fix is made in a program that loads weights into a module, or reads a `.bias`, which would be None.
+        fix is made in a program that loads weights into a module, or reads the `bias` of a layer, which would be None.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#disable-bias-for-convolutions-directly-followed-by-a-batch-norm
@@ -84,8 +82,7 @@ class ConvBiasBeforeBn(Rule):
 
     def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
         loads = facts.does(Method("Module", "load_state_dict"), Method("?", "load_state_dict"))
-        reads = any(_READS_BIAS.search(one.document.text) for one in facts.program)
-        if not operation.lacks("bias", _BIAS) or loads or reads:
+        if not operation.lacks("bias", _BIAS) or loads or touches_biases(facts):
             return None
         return pass_argument(operation, "bias", "False")
 

@@ -60,7 +60,8 @@ class AmpDeprecatedApi(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        names, old = old_names(facts), minds_versions(facts)
+        names = old_names(facts)
+        old = bool(names) and minds_versions(facts)
         for found in names:
             code = facts.document.code(found.operation.node)
             message = f"`{code}` uses a name that torch is taking away, and warns of it; use `{found.remedy}`"

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-
-import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Call
-from accel_advisor.records.facts import Facts, Loop
+from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-
-_FIRST = re.compile(r"\bislice\([^()]*,\s*\d+\)|\bzip\(range\(\d+\)|\)\[:\d+\]")
 
 
 class SaveEveryStep(Rule):
@@ -79,10 +74,4 @@ class SaveEveryStep(Rule):
         if not operation.at_every_step or not all(one.loop and one.loop.backward for one in operation.contexts):
             return False
         kept = [context.given("f", 1).made_by == "io.BytesIO" for context in operation.contexts]
-        return not any(kept) and not any(one.loop and _is_short(one.loop) for one in operation.contexts)
-
-
-def _is_short(loop: Loop) -> bool:
-    """Whether a literal number says how many batches a loop takes at most."""
-    header = loop.document.code(loop.node.iter) if isinstance(loop.node, cst.For) else ""
-    return _FIRST.search(header) is not None
+        return not any(kept) and not any(one.loop and one.loop.takes_first_few for one in operation.contexts)

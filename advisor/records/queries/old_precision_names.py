@@ -10,7 +10,7 @@ import libcst as cst
 
 from accel_advisor.editing.moved_imports import moved_imports
 from accel_advisor.records.actions import Asked, Call, Decorates, Sets, calls
-from accel_advisor.syntax.imports import full_name
+from accel_advisor.syntax.imports import full_name, imported_names
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 
@@ -145,7 +145,13 @@ def _is_of_torch(name: str) -> bool:
 
 def minds_versions(facts: Facts) -> bool:
     """Whether the program asks for the version of torch, and so has older ones in mind, which lack the new names."""
-    return any("torch.__version__" in one.document.text for one in facts.program)
+    return any(one.document.once(_reads_version) for one in facts.program)
+
+
+def _reads_version(tree: cst.Module) -> bool:
+    imported = imported_names(tree)
+    read = descendants(tree, cst.Attribute, cst.Name)
+    return any((full_name(imported, one) or dotted(one)) == "torch.__version__" for one in read)
 
 
 def _found(facts: Facts) -> Iterator[OldName]:

@@ -77,9 +77,30 @@ def test_reported(source: str, tmp_path: Path) -> None:
     assert "d(3, 8, 3, bias=False)" in fixed("ACC424", f"{IMPORTS}{source}\n# ACC424\n", tmp_path)
 
 
-def test_has_no_fix_where_biases_are_read(tmp_path: Path) -> None:
-    source = "m = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # -> info none\nm[0].bias.data.zero_()\n"
-    check_one("ACC424", IMPORTS + source, tmp_path)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# the start of m[0].bias",
+        "print('m[0].bias is gone')",
+        "class Shift(nn.Module):\n    def forward(self, x):\n        return x + self.bias",
+    ],
+)
+def test_has_a_fix_where_no_bias_of_a_layer_is_read(line: str, tmp_path: Path) -> None:
+    source = "m = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # -> info unsafe\n"
+    check_one("ACC424", f"{IMPORTS}{source}{line}\n", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if m[0].bias is not None: nn.init.zeros_(m[0] . bias)",
+        "for one in m: print(one.bias)",
+        "m[0].bias.data.zero_()",
+    ],
+)
+def test_has_no_fix_where_code_does(line: str, tmp_path: Path) -> None:
+    source = "m = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8))  # -> info none\n"
+    check_one("ACC424", f"{IMPORTS}{source}{line}\n", tmp_path)
 
 
 def test_has_no_fix_where_weights_are_loaded(tmp_path: Path) -> None:

@@ -40,10 +40,25 @@ def test_silent_for_a_project_that_pins_an_older_torch(tmp_path: Path) -> None:
         assert [one.span.start.row for one in found] == rows, "torch 2.4 began to warn"
 
 
-def test_minor_where_the_program_asks_for_the_version_of_torch(tmp_path: Path) -> None:
-    source = "import torch\nMAJOR = int(torch.%s.split('.')[0])\ns = torch.cuda.amp.GradScaler()\n"
-    for name, minor in (("__version__", True), ("__name__", False)):
-        assert [one.minor for one in findings_of("ACC402", source % name, tmp_path)] == [minor]
+@pytest.mark.parametrize(
+    ("line", "minor"),
+    [
+        ("MAJOR = int(torch.__version__.split('.')[0])", True),
+        ("print(f'{torch . __version__}')", True),
+        ("from torch import __version__ as found\nOLD = found < '2'", True),
+        ("import torch as th\nOLD = th.__version__ < '2'", True),
+        ("try:\n    import torch\nexcept ImportError:\n    torch = None\nOLD = torch.__version__ < '2'", True),
+        ("MAJOR = int(torch.__name__.split('.')[0])", False),
+        ("# torch.__version__ is 2.4", False),
+        ("WORDS = 'torch.__version__'", False),
+        ('def main():\n    """Prints torch.__version__."""', False),
+        ("import mytorch\nOLD = mytorch.__version__ < '2'", False),
+        ("import other\nOLD = other.torch.__version__ < '2'", False),
+    ],
+)
+def test_minor_where_the_program_asks_for_the_version_of_torch(line: str, minor: bool, tmp_path: Path) -> None:
+    source = f"import torch\n{line}\ns = torch.cuda.amp.GradScaler()\n"
+    assert [one.minor for one in findings_of("ACC402", source, tmp_path)] == [minor]
 
 
 SILENT_PROGRAMS = {

@@ -420,11 +420,37 @@ def test_silent_where_one_of_two_regions_is_always_on(tmp_path: Path) -> None:
     check_one("ACC417", program(*lines, "with torch.autocast('cuda'):", "    pass"), tmp_path)
 
 
-@pytest.mark.parametrize("line", ["from apex import amp, optimizers", "from torch.cuda.amp import autocast"])
-def test_an_import_that_nothing_uses_decides_nothing(line: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("from apex import amp, optimizers", "amp"),
+        ("from apex import amp  # where it is installed", "amp"),
+        ("from torch.cuda import (\n    amp,\n    memory_allocated,\n)", "amp"),
+        ("import apex.amp as amp, os", "amp.master_params"),
+        ("try:\n    from apex import amp\nexcept ImportError:\n    pass", "amp"),
+        ("from torch.cuda.amp import autocast", "autocast"),
+        ("from torch.cuda.amp import (\n    GradScaler,\n    autocast,\n)", "autocast"),
+        ("from torch.cuda.amp import \\\n    autocast", "autocast"),
+        ("import torch.cuda.amp.autocast_mode as mode; seed = 1", "conf.autocast"),
+    ],
+)
+def test_an_import_that_nothing_uses_decides_nothing(line: str, name: str, tmp_path: Path) -> None:
     check_one("ACC417", program("net.cuda()", line, mark=MARK), tmp_path)
-    name = line.split()[3].strip(",")
     check_one("ACC417", program("net.cuda()", line, f"conf.train({name})"), tmp_path)
+
+
+def test_an_amplitude_beside_such_an_import_decides_nothing(tmp_path: Path) -> None:
+    amplitude = "print('the amp of', conf.wave.amp)  # amp"
+    check_one("ACC417", program("net.cuda()", "from apex import amp", amplitude, mark=MARK), tmp_path)
+    check_one("ACC417", program("net.cuda()", "from apex import amp", amplitude, "print(amp)"), tmp_path)
+
+
+def test_what_only_looks_like_an_import_is_a_word(tmp_path: Path) -> None:
+    text = 'USE = """\nfrom torch.cuda.amp import autocast\n"""'
+    check_one("ACC417", program("net.cuda()", text), tmp_path)
+    check_one(
+        "ACC417", program("net.cuda()", text.replace("autocast", "__doc__").replace("amp", "nn"), mark=MARK), tmp_path
+    )
 
 
 LOOKED_AT = """

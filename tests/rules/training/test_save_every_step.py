@@ -85,8 +85,36 @@ PAIRS = {
         SAVES.format("loader", "torch.save(model, 'm')").replace(
             "i, (x,) in enumerate(loader)", "i, (x,) in zip(range(3), loader)"
         ),
-        "zip(range(3), loader)",
-        "enumerate(loader)",
+        "range(3)",
+        "range(3, len(loader))",
+    ),
+    "the first of what is counted": Pair(
+        SAVES.format("loader", "torch.save(model, 'm')").replace(
+            "enumerate(loader)", "itertools.islice(enumerate(loader), 3)"
+        ),
+        ", 3)",
+        ", None)",
+    ),
+    "the first, by another name": Pair(
+        "from itertools import islice as first\n" + SAVES.format("first(loader, 0, 3)", "torch.save(model, 'm')"),
+        "0, 3)",
+        "0, None, 3)",  # every third one
+    ),
+    "the first, not as a text says": Pair(
+        "from tqdm import tqdm\n"
+        + SAVES.format("tqdm(loader[:3], desc='loader')", "torch.save(model, 'm')").replace(
+            "loader = DataLoader(TensorDataset(torch.zeros(64, 8)))",
+            "loader = list(DataLoader(TensorDataset(torch.zeros(64, 8))))",
+        ),
+        "loader[:3], desc='loader'",
+        "loader, desc='islice(loader, 3)'",
+    ),
+    "batches, not rows": Pair(
+        SAVES.format("list(DataLoader(list(x)[:64]))[:3]", "torch.save(model, 'm')").replace(
+            "loader =", "x = torch.zeros(64, 8)\nloader ="
+        ),
+        ")[:3]",
+        ")",
     ),
     "in memory": Pair(SAVES.format("loader", "torch.save(model, io.BytesIO())"), "io.BytesIO()", "'m'"),
     "every so often": Pair(SAVES.format("loader", "if i % 9 == 0: conf.net.save_pretrained('m')"), "if i % 9 == 0: "),

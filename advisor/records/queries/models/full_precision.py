@@ -17,7 +17,7 @@ from accel_advisor.records.queries.models.float32_products import moved_in_float
 from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
 from accel_advisor.records.queries.training_loops import first_step, trainings
 from accel_advisor.records.queries.waits.acting_loops import acting_loops
-from accel_advisor.syntax.imports import full_name
+from accel_advisor.syntax.imports import bound_by, full_name
 from accel_advisor.syntax.shapes import names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
@@ -67,13 +67,6 @@ _ASIDES = re.compile(
     re.IGNORECASE,
 )
 """Comments, questions for a precision that somebody else has decided about, arrays, and what goes over the network."""
-_IMPORTS = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?:apex|torch)[\w.]*[ \t]+import[ \t]+[\w, \t]+|import[ \t]+(?:apex|torch)[\w. \t]*)$",
-    re.MULTILINE,
-)
-"""Imports of what may never be used."""
-_AMP = re.compile(r"(?<!\w)amp(?!\w)")
-"""What such an import may be used by."""
 _DEEPSPEED = re.compile("deepspeed", re.IGNORECASE)
 """A library whose files of settings decide."""
 _LAYERS = calls(
@@ -200,17 +193,42 @@ def _may(facts: Facts) -> bool:
 
 def _speaks(facts: Facts, words: re.Pattern[str]) -> bool:
     """Whether words stand anywhere in the program, but for the imports of what may never be used."""
-    return any(_says(each.document.text, words) for each in facts.program)
+    return any(_says(each.document, words) for each in facts.program)
+
+
+def _says(document: Document, words: re.Pattern[str]) -> bool:
+    if words is _SPEAKS and document.once(_uses_amp):
+        return True
+    text = document.text
+    if not _mentions(text, words):
+        return False  # spares the look at the imports: with them, the text says no less
+    for one in reversed(document.once(_imports)):
+        start = document.order(one)
+        text = text[:start] + text[start + len(document.code(one)) :]
+    return words.search(_ASIDES.sub("", text)) is not None
 
 
 @lru_cache(maxsize=_MOST_TEXTS)
-def _says(text: str, words: re.Pattern[str]) -> bool:
-    imports = _IMPORTS.findall(text)
-    used = any(map(_AMP.search, imports)) and words is _SPEAKS
-    if not used and not words.search(text):
+def _mentions(text: str, words: re.Pattern[str]) -> bool:
+    return words.search(text) is not None
+
+
+def _imports(tree: cst.Module) -> list[cst.Import | cst.ImportFrom]:
+    """The imports of torch and apex, of what may never be used."""
+    found = (
+        one for one in descendants(tree, cst.Import, cst.ImportFrom) if isinstance(one, (cst.Import, cst.ImportFrom))
+    )
+    return [one for one in found if any(full.startswith(("apex", "torch")) for _, full in bound_by(one))]
+
+
+def _uses_amp(tree: cst.Module) -> bool:
+    """Whether one of them brings in the name ``amp``, which by itself is an amplitude as often, and it is used."""
+    imports = _imports(tree)
+    if "amp" not in {name for one in imports for name, _ in bound_by(one)}:
         return False
-    rest = _ASIDES.sub("", _IMPORTS.sub("", text))
-    return words.search(rest) is not None or (used and _AMP.search(rest) is not None)
+    attributes = {id(one.attr) for one in descendants(tree, cst.Attribute)}
+    others = attributes.union(*(map(id, descendants(one, cst.Name)) for one in imports))
+    return any(one.value == "amp" and id(one) not in others for one in descendants(tree, cst.Name))
 
 
 def _switched_by(facts: Facts, loop: Loop) -> list[tuple[str, Operation]] | None:

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.records.actions import Call
+from accel_advisor.syntax.shapes import self_attribute
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Module
 
 if TYPE_CHECKING:
@@ -38,3 +42,14 @@ def successions(facts: Facts) -> Iterator[tuple[Module, Module]]:
                 inner = called.get(id(one.arguments[0].node))
                 if inner is not None and len(calls[inner]) == 1:
                     yield inner, one.module
+
+
+def touches_biases(facts: Facts) -> bool:
+    """Whether a program mentions the attribute ``bias`` of what may be a layer of a library: of anything but ``self``,
+    which is an object of a class of the project."""
+    return any(one.document.once(_touches_biases) for one in facts.program)
+
+
+def _touches_biases(tree: cst.Module) -> bool:
+    mentions = (one for one in descendants(tree, cst.Attribute) if one.attr.value == "bias")
+    return any(self_attribute(one) is None for one in mentions)
