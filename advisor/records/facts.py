@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,7 +23,7 @@ from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument, Operation
 from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from accel_advisor.syntax.imports import full_name, imported_names
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, mentioned_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, ON_HOST
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
@@ -159,8 +158,8 @@ class Facts:
         """Whether anything may use a function or class of this document: its name is read outside of it, or may be read
         by its text, or by another document."""
         name = definition.name.value
-        own = sum(one.value == name for one in descendants(definition, cst.Name))
-        return self.reflects or self.document.once(_names)[name] > own or self.is_read_elsewhere(name)
+        outside = self.document.once(mentioned_in)[name] > mentioned_in(definition)[name]
+        return outside or self.reflects or self.is_read_elsewhere(name)
 
     def is_read_elsewhere(self, name: str) -> bool:
         """Whether another document of the program imports a name, or all names, or reads it as an attribute of what
@@ -251,11 +250,6 @@ def _may_read(document: Document, filename: str, name: str) -> bool:
             if any(one.rpartition(".")[2] == module for one in owners):
                 return True
     return False
-
-
-def _names(tree: cst.Module) -> Counter[str]:
-    """How often each name occurs."""
-    return Counter(one.value for one in descendants(tree, cst.Name))
 
 
 class Program(tuple[Facts, ...]):
