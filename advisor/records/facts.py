@@ -329,6 +329,14 @@ class Program(tuple[Facts, ...]):
                         found.setdefault(loop, []).append((call, context))
         return found
 
+    @cached_property
+    def _homes(self) -> dict[int, Document]:
+        return {id(one): each.document for each in self for one in descendants(each.document.tree, cst.FunctionDef)}
+
+    def document_of(self, function: cst.CSTNode | None) -> Document | None:
+        """The document that a function stands in; None for the top of a module, and for what is not a part of this."""
+        return self._homes.get(id(function))
+
     def operations_of(self, *asked: Asked) -> list[Operation]:
         """The operations of all documents that do one of these."""
         return [operation for facts in self for operation in facts.operations_of(*asked)]
