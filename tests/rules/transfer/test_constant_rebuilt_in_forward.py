@@ -254,6 +254,22 @@ def test_what_is_filled_and_moved_in_one_expression_is_of_little_consequence(
     assert (found.minor, found.span.start.row in moved) == (minor, minor)
 
 
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [("part, n", "torch.stack(torch.meshgrid(y, y)).float()"), ("torch.ones(n, device=x.device), n", "warp(")],
+)
+def test_what_a_function_makes_for_the_data_is_reported_in_the_function(given: str, place: str, tmp_path: Path) -> None:
+    warp = "def warp(x, n):\n    y = torch.arange(n, device=x.device) * 2\n    m = torch.stack(torch.meshgrid(y, y)).float()"
+    loop = (
+        f"m = [torch.zeros_like(x)]\n        for i in range(n):\n            part = x[i]\n            w = warp({given})"
+    )
+    source = (
+        SIZED.replace(LINE, loop).replace("* m", "* w").replace("class Net", f"{warp}\n    return x + m\n\nclass Net")
+    )
+    (found,) = findings_of("ACC220", source, tmp_path)
+    assert found.message.startswith(f"`{place}")
+
+
 def test_what_depends_on_settings_belongs_into_the_constructor(tmp_path: Path) -> None:
     (found,) = findings_of("ACC220", SIZED.replace("mask(n)", "mask(self.step)"), tmp_path)
     assert "`register_buffer`" in found.message

@@ -171,9 +171,11 @@ class SizeValues:
             return self._names  # what is taken to hold, while that is found out
         params = parameters_of(self.function) if self.region is self.function else frozenset()
         kept = frozenset(one for one in self._bound if one not in params or self._is_given(one))
+        entered = self.entered
         while kept != self._names:
             self._names = kept
             self._known.clear()
+            self.entered = set(entered)  # not what only held while more was taken to hold
             kept = frozenset(one for one in kept if self._is_steady(one))
         return kept
 
