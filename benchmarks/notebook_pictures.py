@@ -1,5 +1,5 @@
 """Takes the pictures of ``%accel lint`` and ``%accel tune`` in docs/images: their output in a real kernel, which is
-told the cells as JupyterLab tells them, shown by Chromium, headless.
+sent the cells as JupyterLab sends them, shown by Chromium, headless.
 
     python benchmarks/notebook_pictures.py [lint] [tune] [--chromium PROGRAM]
 

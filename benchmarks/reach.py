@@ -44,7 +44,7 @@ class Reach(NamedTuple):
 
 
 class Counting(Checker):
-    """A checker that counts what it is told."""
+    """A checker that counts what it is given."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -21,10 +21,10 @@ def today() -> str:
 
 
 def commit() -> str:
-    """The commit of this checkout, in twelve digits; nothing where that is not known. A copy without its history is
-    told by ``BENCHMARK_COMMIT``."""
-    if told := os.environ.get("BENCHMARK_COMMIT"):
-        return told[:12]
+    """The commit of this checkout, in twelve digits; nothing where that is not known. ``BENCHMARK_COMMIT`` names
+    it in a copy without its history."""
+    if given := os.environ.get("BENCHMARK_COMMIT"):
+        return given[:12]
     command = ["git", "rev-parse", "--short=12", "HEAD"]
     with contextlib.suppress(OSError):
         return subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True).stdout.strip()

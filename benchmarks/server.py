@@ -9,7 +9,7 @@ time from the start to the first findings, and the server's memory.
 The times are those of a machine on which nothing else runs; where something does, the recorded load says so.
 
 The server keeps the trees of the files that it read last, two texts of each, so that a key costs only what it changes:
-its memory rises until it has seen the project. Memory that it would lose rises for ever. To tell the two apart, every
+its memory rises until it has seen the project. Memory that it would lose rises forever. To distinguish the two, every
 script is first opened, edited and closed once; growth counts from there to the end of the run, and the memory at each
 tenth of the run is recorded, too.
 """

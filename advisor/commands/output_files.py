@@ -89,7 +89,7 @@ class Outputs:
 
     @property
     def replaced(self) -> list[str]:
-        """The names of the files that :meth:`write` writes anew."""
+        """The names of the files that :meth:`write` overwrites."""
         return [str(path) for option, path in self._files() if option != "--history"]
 
     def _files(self) -> Iterator[tuple[str, Path]]:

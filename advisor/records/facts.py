@@ -23,6 +23,7 @@ from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument, Operation
 from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from accel_advisor.syntax.imports import full_name, imported_names
+from accel_advisor.syntax.shapes import dotted, mentioned_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, ON_HOST
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
@@ -153,6 +154,13 @@ class Facts:
         """Whether a name anywhere in the program is bound to a device that can be of this kind."""
         return any(kind in device.kinds for one in self.program for device in one.devices)
 
+    def is_used(self, definition: cst.FunctionDef | cst.ClassDef) -> bool:
+        """Whether anything may use a function or class of this document: its name is read outside of it, or may be read
+        by its text, or by another document."""
+        name = definition.name.value
+        outside = self.document.once(mentioned_in)[name] > mentioned_in(definition)[name]
+        return outside or self.reflects or self.is_read_elsewhere(name)
+
     def is_read_elsewhere(self, name: str) -> bool:
         """Whether another document of the program imports a name, or all names, or reads it as an attribute of what
         may be this module."""
@@ -229,16 +237,18 @@ class Facts:
 
 
 def _may_read(document: Document, filename: str, name: str) -> bool:
-    module = Path(filename).stem
+    path = Path(filename)
+    module = path.parent.name if path.stem == "__init__" else path.stem
     for node in descendants(document.tree, cst.ImportFrom, cst.Attribute):
         if isinstance(node, cst.ImportFrom):
-            last = node.module.attr if isinstance(node.module, cst.Attribute) else node.module
+            last = dotted(node.module).rpartition(".")[2]
             names = [] if isinstance(node.names, cst.ImportStar) else [one.name.value for one in node.names]
-            if isinstance(last, cst.Name) and last.value == module and (name in names or not names):
+            if last == module and (name in names or not names):
                 return True
-        owner = node.value if isinstance(node, cst.Attribute) and node.attr.value == name else None
-        if isinstance(owner, cst.Name) and owner.value == module:
-            return True
+        elif isinstance(node, cst.Attribute) and node.attr.value == name:
+            owners = dotted(node.value), full_name(document.imported, node.value)
+            if any(one.rpartition(".")[2] == module for one in owners):
+                return True
     return False
 
 
@@ -318,6 +328,14 @@ class Program(tuple[Facts, ...]):
                     if loop is not None:
                         found.setdefault(loop, []).append((call, context))
         return found
+
+    @cached_property
+    def _homes(self) -> dict[int, Document]:
+        return {id(one): each.document for each in self for one in descendants(each.document.tree, cst.FunctionDef)}
+
+    def document_of(self, function: cst.CSTNode | None) -> Document | None:
+        """The document that a function stands in; None for the top of a module, and for what is not a part of this."""
+        return self._homes.get(id(function))
 
     def operations_of(self, *asked: Asked) -> list[Operation]:
         """The operations of all documents that do one of these."""

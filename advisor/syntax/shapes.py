@@ -132,6 +132,18 @@ def names_read_in(node: cst.CSTNode) -> frozenset[str]:
     return frozenset(found)
 
 
+def defined_in(node: cst.CSTNode) -> Counter[str]:
+    """How many functions and classes of each name a piece of syntax defines, at any depth."""
+    functions = Counter(one.name.value for one in descendants(node, cst.FunctionDef))
+    return functions + Counter(one.name.value for one in descendants(node, cst.ClassDef))
+
+
+def mentioned_in(node: cst.CSTNode) -> Counter[str]:
+    """How often a piece of syntax mentions each name, as an attribute or by itself, other than to define a function or
+    class."""
+    return Counter(one.value for one in descendants(node, cst.Name)) - defined_in(node)
+
+
 def names_bound_in(node: cst.CSTNode) -> frozenset[str]:
     """Names, and attributes of names, that a piece of syntax binds, deletes or stores something in, and those of
     objects whose methods it calls as statements of their own, which may change them."""

@@ -17,6 +17,16 @@ PURE_BUILTINS = frozenset(
 """Names of Python's own whose results follow from what they are given."""
 OF_NUMBERS = frozenset({"sqrt", "log", "log2", "exp", "ceil", "floor", "pow", "prod", "array", "to_2tuple", "pair"})
 """Functions that make a number, or an array, of numbers."""
+CHANCES = frozenset(
+    {"rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial"}
+    | {"normal", "poisson", "binomial", "rrelu", "gumbel_softmax", "seed", "initial_seed", "sample", "rsample"}
+    | {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"}
+    | {"normal_", "uniform_", "random_", "exponential_", "bernoulli_", "log_normal_", "cauchy_", "geometric_"}
+    | {"empty", "empty_like", "new_empty", "load", "loadtxt", "genfromtxt", "fromfile"}
+)
+"""Functions and methods whose results differ from call to call, by chance, by what memory or a file holds."""
+OF_CHANCE = ("numpy.random.", "torch.distributions.", "torch.hub.", "torch.random.")
+"""Packages in which all do."""
 
 STRUCTURED = frozenset(
     {"torch.arange", "torch.linspace", "torch.logspace", "torch.eye", "torch.tril_indices", "torch.triu_indices"}

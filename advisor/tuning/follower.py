@@ -1,4 +1,4 @@
-"""A node that follows: it starts the command when it is told to, passes on what its ranks say, and cleans up.
+"""A node that follows: it starts the command when it is asked to, passes on what its ranks say, and cleans up.
 
 It decides nothing. What it runs is its own command line on its own files; where the source with other settings is to be
 shown, it makes that change itself, and sees whether the text becomes the one that the node that leads has.
@@ -45,7 +45,7 @@ _LOOK_SECONDS = 0.25
 class Follower:
     """Obeys to the end.
 
-    A context manager: leaving it ends whatever runs, and tells the node that leads.
+    A context manager: leaving it ends whatever runs, and reports to the node that leads.
 
     Args:
         command: what to run here.
@@ -80,7 +80,7 @@ class Follower:
             self._link.part(Leaving("it was interrupted" if kind is KeyboardInterrupt else "it was ended"))
 
     def follow(self) -> Over:
-        """Does what it is told until the node that leads has its answer, or is gone; the answer for people here."""
+        """Does what it is asked until the node that leads has its answer, or is gone; the answer for people here."""
         leader = self._met.names[0]
         while True:
             try:

@@ -37,7 +37,7 @@ class WhyError(Exception):
 
 def explained(place: str, configurations: Configurations) -> Iterator[str]:
     """The answer for ``FILE:LINE``, or ``FILE:cell N:LINE`` in a notebook, line by line; a column behind the line, as
-    a lint prints it, is passed over.
+    a lint prints it, is skipped.
 
     Raises:
         WhyError: there is no such file or line.

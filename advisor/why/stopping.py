@@ -116,7 +116,7 @@ class _Tracer:
                 self.last[position] = (frame.f_code.co_filename, frame.f_lineno)
 
     def _leave(self, frame: FrameType, row: int) -> None:
-        """After the head of a loop: its variables are bound anew where its body runs; else they are left over."""
+        """After the head of a loop: its variables are bound again where its body runs; else they are left over."""
         head = self._head.pop(frame, None)
         if head is None:
             return

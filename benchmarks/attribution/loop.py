@@ -135,7 +135,7 @@ class Descent(torch.optim.SGD):
 
 
 def main() -> None:
-    """Trains for ever."""
+    """Trains forever."""
     plan = Plan(**json.loads(sys.argv[1]))
     device = device_of(plan)
     ballast = device.ballast(plan.transfer)

@@ -19,7 +19,7 @@ class Variant:
     Attributes:
         name: within its group.
         step: one step; it may return before the device is done.
-        code: the rule that speaks of the habit; empty for steps that are only compared with.
+        code: the rule that reports the habit; empty for steps that are only compared with.
         words: the habit, as a table says it.
         against: the name of the step without the habit.
         prepare: settings of the whole process, made before each of its blocks.

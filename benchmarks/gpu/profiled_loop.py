@@ -104,7 +104,7 @@ def on_clock(parts: dict[str, list[tuple[float, float]]], asked: list[float]) ->
 
 
 def main() -> None:
-    """Trains until it is told to end, and says what the profiler saw."""
+    """Trains until it is asked to end, and reports what the profiler saw."""
     plan, address = Plan(**json.loads(sys.argv[1])), sys.argv[2]
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = nn.Sequential(*(nn.Linear(plan.width, plan.width) for _ in range(plan.layers))).to(device)

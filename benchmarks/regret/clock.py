@@ -2,7 +2,7 @@
 
 What is timed is the loop from one step of the optimizer to the next, by a hook that torch offers for it; the loader is
 not touched. Each reading is a training of its own in a process of its own; only the import of torch is shared. The
-group of processes is killed when the reading is complete, so a script may train for ever.
+group of processes is killed when the reading is complete, so a script may train forever.
 
     python clock.py            requests as lines of JSON on stdin, answers as lines on stdout
     python clock.py SCRIPT     runs the script up to its first step and ends, to time a start from nothing

@@ -2,7 +2,7 @@
 
 A fetch waits for storage (it sleeps) or computes (it takes processor time, however many others want it, or decodes a
 real JPEG); a step computes on the processor or waits for a device (it sleeps). So it is known what each loop must gain
-from workers, whatever machine it runs on. The scripts train for ever and keep torch to one thread, so that there are
+from workers, whatever machine it runs on. The scripts train forever and keep torch to one thread, so that there are
 cores to give.
 """
 

@@ -9,7 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.mixing import Meeting, is_used, meetings
+from accel_advisor.records.queries.mixing import Meeting, meetings
 from accel_advisor.rule import Rule, add_keyword, also_at
 
 EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.arange")
@@ -92,7 +92,7 @@ class TensorCreatedOnCpuInForward(Rule):
         related = [also_at(document, meeting.node, "they meet here")]
         severity = Severity.ERROR if facts.placed else Severity.WARNING
         group, owner = "", meeting.born.owner
-        if severity is Severity.ERROR and owner is not None and not is_used(facts, owner):
+        if severity is Severity.ERROR and owner is not None and not facts.is_used(owner.node):
             severity, group = Severity.INFO, "classes that nothing uses"
             message += f" (nothing here uses `{owner.name}` so far)"
         return self.finding(facts, call, message, severity=severity, fix=fix, related=related, group=group)

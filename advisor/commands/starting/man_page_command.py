@@ -13,7 +13,7 @@ EXIT_STATUS = (
     ),
     (2, "Wrong use, a wrong configuration, a script that cannot be measured, or an internal error."),
     (130, "tune was interrupted by Ctrl-C; what it knew and had done by then is printed."),
-    (143, "tune was ended by SIGTERM, likewise."),
+    (143, "tune was ended by SIGTERM; what it knew and had done by then is printed."),
 )
 """What each exit status of the commands means."""
 

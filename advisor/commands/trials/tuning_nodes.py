@@ -137,7 +137,7 @@ def together(
 
 @contextmanager
 def _leading(met: Leads, where: Rendezvous, root: Path, options: Options) -> Iterator[Lead]:
-    """The other nodes, which are told at the end what came out."""
+    """The other nodes, which are sent the result at the end."""
     from accel_advisor.tuning.nodes.lead import Lead
     from accel_advisor.tuning.nodes.node_messages import Over
     from accel_advisor.tuning.search.allowance import whole

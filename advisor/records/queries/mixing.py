@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +14,6 @@ from accel_advisor.values.values import Birth, Module, Opaque, Sequence, Tensor,
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
-    from accel_advisor.values.values import Class
 
 _JOINS = calls(
     *(f"torch.{name}" for name in "cat stack where add sub mul div matmul mm bmm einsum outer logical_and".split())
@@ -74,18 +72,6 @@ def meetings(facts: Facts) -> Iterator[Meeting]:
                         born = _made_on_host(one)
                         if born is not None:
                             yield Meeting(module_call.node, born, module_call.node.func)
-
-
-def is_used(facts: Facts, cls: Class) -> bool:
-    """Whether the program names a class anywhere but in the class itself."""
-    name, span = re.compile(rf"\b{cls.name}\b"), cls.document.span(cls.node)
-    for one in facts.program:
-        text = one.document.text
-        if one.document is cls.document:
-            text = text[: span.start.offset] + text[span.end.offset :]
-        if name.search(text):
-            return True
-    return False
 
 
 def _meeting(

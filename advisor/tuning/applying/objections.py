@@ -21,8 +21,8 @@ class Objection(Enum):
     """Each worker would yield the whole iterable data set."""
     INCOMPLETE_BATCHES = auto()
     """Each worker makes batches of its own share."""
-    BUILT_ANEW = auto()
-    """The loader is built anew for every epoch."""
+    REBUILT = auto()
+    """The loader is built again for every epoch."""
     EPOCH_UNSEEN = auto()
     """Workers that persist do not see the epoch that the data set is given."""
     CELLS_UNSEEN = auto()
@@ -62,7 +62,7 @@ def objections_to(info: LoaderInfo, root: Path) -> Objections:
     elif Trait.ITERABLE in info.traits:
         cautions.append(Objection.INCOMPLETE_BATCHES)
     if Trait.REBUILT in info.traits:
-        persistence.append(Objection.BUILT_ANEW)
+        persistence.append(Objection.REBUILT)
     if Trait.SETS_EPOCH in info.traits:
         persistence.append(Objection.EPOCH_UNSEEN)
     try:
@@ -80,7 +80,7 @@ def objections_to(info: LoaderInfo, root: Path) -> Objections:
     if dataset is not None and dataset.changes and not persistence:
         persistence.append(Objection.CHANGED_IN_USE)
     if loader is not None and _built_anew(loader) and not persistence:
-        persistence.append(Objection.BUILT_ANEW)
+        persistence.append(Objection.REBUILT)
     most = 1 if workers else info.shares
     if Trait.NEEDS_CELLS in info.traits:
         workers.insert(0, Objection.CELLS_UNSEEN)

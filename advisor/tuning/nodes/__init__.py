@@ -1,1 +1,1 @@
-"""Several processes of one training, on one node or on more: how they are heard as one, and how nodes meet."""
+"""Several processes of one training, on one or more nodes: how their messages become one stream, and how nodes meet."""

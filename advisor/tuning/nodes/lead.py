@@ -108,7 +108,7 @@ class Lead:
         return Place(0, len(self.nodes), f"{self._where.host}:{port}", self._where.name)
 
     def tell(self, number: int, rank: int, message: Any) -> None:
-        """Tells a rank of a node something; what became of the node is heard by itself."""
+        """Sends a rank of a node a message; a node that is gone is reported by its own link."""
         with contextlib.suppress(LinkError):
             self._links[number].send(ToRank(rank, message))
 

@@ -1,7 +1,7 @@
 """What the nodes of a trial say to each other: plain frozen data, of which no field is code.
 
 The node that leads decides, and the others follow: each of them starts its own command, on its own files. What they are
-told is which settings to measure, never what to run.
+sent is which settings to measure, never what to run.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class FromRank:
 
 @dataclass(frozen=True, slots=True)
 class ToRank:
-    """What a rank is told."""
+    """A message to a rank."""
 
     rank: int
     message: Any

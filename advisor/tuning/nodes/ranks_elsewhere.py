@@ -130,7 +130,7 @@ class RelayedRanks:
         self._pass_on(RankGone(rank))
 
     def tell(self, rank: int, message: Any) -> None:
-        """Tells a rank something; its end is heard by whoever hears it."""
+        """Sends a rank a message; a rank that has ended is reported where its messages are received."""
         with self._lock:
             reply = self._reply.get(rank)
         if reply is not None:

@@ -25,7 +25,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What there is to show: ``lines`` of ``filename``, none where the loop cannot be told; ``said`` are sentences."""
+    """What there is to show: ``lines`` of ``filename``, none where the loop is not known; ``said`` are sentences."""
 
     counted: str
     said: tuple[str, ...]

@@ -19,7 +19,7 @@ _STRAY = 0.05
 
 @dataclass(frozen=True, slots=True)
 class DataLines:
-    """The lines of a file that make batches, with what they take together; ``row`` and ``text`` are of the dearest."""
+    """The lines of a file that make batches, with what they take together; ``row`` and ``text`` are the costliest."""
 
     filename: str
     row: int
@@ -85,9 +85,9 @@ def _found(loop: ast.stmt, filename: str, depth: int, shares: Shares) -> DataLin
     }
     if not prices:
         return None
-    dearest = max(prices, key=lambda row: prices[row].share)
-    text = line_at(filename, dearest).strip()
-    return DataLines(filename, dearest, text, rows, shares.price(shares.where(lambda stack: at(stack, rows))))
+    costliest = max(prices, key=lambda row: prices[row].share)
+    text = line_at(filename, costliest).strip()
+    return DataLines(filename, costliest, text, rows, shares.price(shares.where(lambda stack: at(stack, rows))))
 
 
 def _loop(frame: Frame) -> ast.stmt | None:

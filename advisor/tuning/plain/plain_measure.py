@@ -18,7 +18,7 @@ from accel_advisor.tuning.trial.trial_errors import LoaderCame, NotMeasurable, T
 
 _ROUNDS, _MOST_ROUNDS = 4, 16
 _NARROW = 0.02
-"""Half the width of an interval, on the logarithmic scale, below which more rounds tell nobody anything."""
+"""Half the width of an interval, on the logarithmic scale, below which more rounds say nothing new."""
 _ROUNDS_SHARE, _LINES_SHARE = 0.6, 0.3
 _GRACE_SECONDS = 2.0
 _LEAST_STEPS = 1
@@ -84,7 +84,7 @@ class PlainReadings:
 
     @property
     def settled(self) -> bool:
-        """Whether more rounds would tell little."""
+        """Whether more rounds would say little."""
         if len(self.own) < _ROUNDS:
             return False
         found = self.replayed

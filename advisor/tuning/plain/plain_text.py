@@ -53,7 +53,7 @@ def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
         )
     if loop.function is None:
         return (
-            "The loop takes its batches from no DataLoader, and what fetches them cannot be told apart: "
+            "The loop takes its batches from no DataLoader, and what fetches them is not known: "
             f"{loop.unreplayed}. What the lines of a step take says where the time goes."
         )
     share = loop.fetch

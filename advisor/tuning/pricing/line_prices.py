@@ -53,13 +53,13 @@ def priced(block: Block, findings: Sequence[Finding], root: Path, *, device: str
     ran = {*block.lines.ran, *((frame.filename, frame.row) for stack in shares.stacks for frame in stack.frames)}
     reached = [one for one in findings if any((one.filename, row) in ran for row in _rows(one))]
     places = [_Place(one) for one in reached]
-    dear = [_finding(one, shares, waiting, root) for one in places]
-    dear.sort(key=lambda one: (-one.price.share, one.filename, one.row, one.code))
+    costly = [_finding(one, shares, waiting, root) for one in places]
+    costly.sort(key=lambda one: (-one.price.share, one.filename, one.row, one.code))
     return Prices(
         batches=block.batches,
         step=block.seconds / block.batches,
         samples=shares.count,
-        findings=tuple(dear),
+        findings=tuple(costly),
         lines=_lines(places, shares, waiting, root),
         elsewhere=len(findings) - len(reached),
         listing=_listing(block.lines.asks, shares, waiting, root),
@@ -173,7 +173,7 @@ def text_of(finding: Finding) -> str:
 
 
 def _lines(places: Sequence[_Place], shares: Shares, waiting: _Waiting, root: Path) -> tuple[LinePrice, ...]:
-    """The dear lines that nothing is found at, the dearest first."""
+    """The costly lines that nothing is found at, the costliest first."""
     stacks: dict[tuple[str, int, bool], set[int]] = defaultdict(set)
     at: dict[tuple[str, int, bool], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for number, stack in enumerate(shares.stacks):
@@ -205,7 +205,7 @@ def _named(place: _Place, stack: LoopStack) -> bool:
 
 
 def _listing(asks: Sequence[Frame], shares: Shares, waiting: _Waiting, root: Path) -> Listing | None:
-    """The loop that asks for batches, each line with all that is done there; None where it cannot be told."""
+    """The loop that asks for batches, each line with all that is done there; None where it is not known."""
     rows = _loop(asks[-1]) if asks else None
     if rows is None:
         return None

@@ -33,7 +33,7 @@ class MeasuredPrices:
         self._prices = prices.findings
 
     def ranked(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Findings with their prices, the dearest first, and then those that have none, in their order."""
+        """Findings with their prices, the costliest first, and then those that have none, in their order."""
         priced = [replace(one, price=self._of(one)) for one in findings]
         return sorted(priced, key=lambda one: -1.0 if one.price is None else -one.price.share - 1.0)
 

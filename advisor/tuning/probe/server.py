@@ -147,7 +147,7 @@ class Server:
 
     def worker_failed(self, error: RuntimeError) -> bool:
         """A worker of some loader died while the loop was in the script's own code; True where the candidate's next
-        batch will say so, and the script shall not be interrupted."""
+        batch will say so, and the script must not be interrupted."""
         return self.feed is not None and self.feed.worker_failed(error)
 
     def serving(self, record: LoaderRecord) -> Feed | None:

@@ -58,7 +58,7 @@ def codes_of(rules: Sequence[str]) -> frozenset[str]:
 
 
 def offered(block: Block, loader: Sequence[Frame], rules: Sequence[str], root: Path, *, device: str) -> OfferedFixes:
-    """What lint offers for the code of a loop that was watched, the dearest lines first.
+    """What lint offers for the code of a loop that was watched, the costliest lines first.
 
     Args:
         loader: the stack that built the loader that trains.

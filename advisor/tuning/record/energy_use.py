@@ -33,7 +33,7 @@ def joules(readings: Sequence[Sample], blocks: Sequence[Block], least: float) ->
         least: seconds between neighbouring readings that must lie within the blocks.
 
     Returns:
-        None where that is less, or the counter stood still, or went backwards: its driver was loaded anew.
+        None where that is less, or the counter stood still, or went backwards: its driver was loaded again.
     """
     stretches = sorted(spans(blocks))
     begins = [begin for begin, _ in stretches]
@@ -63,7 +63,7 @@ def energy(
 
     Args:
         now, recommended: all blocks under the settings in the source, and under those that are recommended.
-        pairs: neighbours, the settings in the source first; they alone tell the two apart.
+        pairs: neighbours, the settings in the source first; they alone compare the two.
         cards: how many train.
 
     Returns:

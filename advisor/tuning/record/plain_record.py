@@ -21,8 +21,8 @@ class PlainRecord:
         fetch: what fetching takes of a step, None where that was not seen; where the function cannot be timed, from
             samples of the loop's stack.
         unreplayed: why the speed with data ready at once was not measured, in words; None where it was.
-        text: the dearest of the loop's lines that make the batches, where ``function`` is None and they are known: then
-            ``filename`` and ``row`` are its place, and ``fetch`` is what all of them take.
+        text: the costliest of the loop's lines that make the batches, where ``function`` is None and they are known:
+            then ``filename`` and ``row`` are its place, and ``fetch`` is what all of them take.
         advice: what to do about it, in sentences.
     """
 

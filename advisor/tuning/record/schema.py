@@ -253,7 +253,7 @@ class Listing:
 class Prices:
     """What the lines of a step cost, from ``samples`` of the loop's stack in some ``batches``, ``step`` seconds each.
 
-    ``findings`` are what lint says about lines that ran, the dearest first; ``elsewhere`` counts those about other
+    ``findings`` are what lint says about lines that ran, the costliest first; ``elsewhere`` counts those about other
     lines of the same files. ``lines`` take a share worth naming, and nothing is found there.
     """
 

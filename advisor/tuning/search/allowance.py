@@ -15,15 +15,15 @@ OVERTIME_SECONDS = 6.0
 PAIRS = 4
 SURE_PAIRS = 3
 LEAST_PAIRS = 2
-"""Pairs of blocks that the last comparison should have; those that do where they are dear and agree; and those without
-which it says nothing."""
+"""Pairs of blocks that the last comparison should have; those that do where they are costly and agree; and those
+without which it says nothing."""
 
 VERIFY_SHARE, VERIFY_SECONDS = 0.5, 30.0
 """By so much of the budget, and by so many seconds at least, a run with its verification may exceed the budget."""
 RUNS, LEAST_BLOCKS = 4, 2
 """Runs of old and new source in the verification, and blocks of each at least."""
 FEW_RUNS, FEW_BLOCKS = 2, 3
-"""The same where starts are dear."""
+"""The same where starts are costly."""
 
 _LATE_SHARE, _LATE_BASELINE_SHARE = 1 / 3, 1 / 2
 _DEAR, _DEAR_SECONDS = 1 / 15, 1.6
@@ -78,8 +78,8 @@ class Allowance:
 
     @property
     def limit(self) -> float:
-        """When nothing more is asked: before :attr:`most` where the verification is dear, but not in the first half of
-        the budget, nor in its first seconds."""
+        """When nothing more is asked: before :attr:`most` where the verification is costly, but not in the first half
+        of the budget, nor in its first seconds."""
         return self._limit(_AIM)
 
     def _limit(self, share: float) -> float:
@@ -145,8 +145,8 @@ class Allowance:
         return SURE_PAIRS if self.pair(settings) > max(_DEAR_SECONDS, _DEAR * self.budget) else PAIRS
 
     def compares(self, settings: Settings, pairs: int) -> bool:
-        """Whether there is time for one more pair; the first ones, without which all was in vain, may be dearer than
-        was expected."""
+        """Whether there is time for one more pair; the first ones, without which the search would be wasted, may
+        cost more than was expected."""
         return self.spent + self.pair(settings) <= (self.limit if pairs >= SURE_PAIRS else self._limit(1.0))
 
     def too_short_for(self, settings: Settings) -> TooShort:

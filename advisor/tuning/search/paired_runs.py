@@ -12,7 +12,7 @@ ORDER = ((True, False), (False, True), (False, True), (True, False))
 """Whether the new side runs: new, old, old, new, then the same the other way round, so that a steady drift of the
 machine cancels. Two neighbours are a pair."""
 MOST_PAIRS = 2 * len(ORDER)
-"""Of a comparison that is also to tell a gain from none: where :data:`ORDER` settles nothing, it is gone through
+"""Of a comparison that is also to distinguish a gain from none: where :data:`ORDER` settles nothing, it is gone through
 again."""
 BETTER = 1.02
 """A gain that cannot be larger than this is none."""

@@ -211,7 +211,7 @@ class Readings:
         return not settings.persistent_workers and self.starts_matter(settings)
 
     def preferred(self, settings: Settings) -> Settings:
-        """``settings`` with workers that outlive the epoch, where they may and where their start is dear enough."""
+        """``settings`` with workers that outlive the epoch, where they may and where their start is costly enough."""
         seconds = self.seconds(settings)
         if self.loop.length is None or seconds is None or not self.loop.may_persist or not settings.num_workers:
             return settings

@@ -131,7 +131,7 @@ def gain_of_runs(old: Sequence[Sequence[float]], new: Sequence[Sequence[float]])
 
 
 def pairs_for(found: Interval, most: int) -> int:
-    """Pairs of blocks that another comparison is likely to need to tell a gain like ``found`` from none; at most
+    """Pairs of blocks that another comparison is likely to need to distinguish a gain like ``found`` from none; at most
     ``most``."""
     if found.pairs < 2 or found.ratio <= 1:
         return most
@@ -139,8 +139,8 @@ def pairs_for(found: Interval, most: int) -> int:
 
 
 def pairs_to_settle(found: Interval, most: int) -> int:
-    """Pairs of blocks after which a comparison like ``found`` is likely to tell a gain from none, or to rule one out
-    that is worth having; at most ``most``."""
+    """Pairs of blocks after which a comparison like ``found`` is likely to distinguish a gain from none, or to rule one
+    out that is worth having; at most ``most``."""
     if found.pairs < 2:
         return most
     return _pairs_until(found, max(math.log(found.ratio / MARGIN), math.log(WORTH / found.ratio)), most)

@@ -10,7 +10,7 @@ from enum import Enum
 from accel_advisor.tuning.probe.channel.wire import Block, Part
 
 _STANDS_OUT = 0.05
-"""By how much of a step a rank's own time must exceed that of the others to be worth a word."""
+"""By how much of a step a rank's own time must exceed that of the others to be reported."""
 
 
 class Cause(Enum):

@@ -60,7 +60,7 @@ class Screen:
         self._words, self._asked = doing.words, time.monotonic()
 
     def _render(self) -> RenderableType:
-        """Drawn anew several times a second, so that time goes on while a block runs."""
+        """Drawn again several times a second, so that time goes on while a block runs."""
         now = time.monotonic()
         self._spinner.update(text=Text(f"{self._words}  {now - self._began:.0f} s"))
         if self._table is None:

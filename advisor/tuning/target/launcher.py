@@ -87,7 +87,7 @@ def one_of_several(own: list[str], script: str, environment: Mapping[str, str]) 
     asks = _SEVERAL.search(script)
     if several < 2 and asks is None:
         return ""
-    why = f"the script speaks of several nodes ({asks[0]})" if asks is not None else ""
+    why = f"the script names several nodes ({asks[0]})" if asks is not None else ""
     if several > 1:
         why = f"the job has {several} nodes"
     on_all = ["--nnodes", str(several) if several > 1 else "N", *own]
@@ -99,7 +99,7 @@ def one_of_several(own: list[str], script: str, environment: Mapping[str, str]) 
 
 
 def missing_rank(failure: str, own: list[str], environment: Mapping[str, str]) -> str:
-    """What to do about a script that failed for want of a launcher, in a sentence; empty where that was not why.
+    """What to do about a script that failed because it needs a launcher, in a sentence; empty where that was not why.
 
     Args:
         failure: its traceback.

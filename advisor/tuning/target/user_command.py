@@ -70,7 +70,7 @@ def script_command(path: Path, arguments: tuple[str, ...], folder: Path) -> Comm
 
 
 def only_script(folder: Path) -> Path:
-    """The one training script in ``folder``: a Python file that speaks of a DataLoader and trains.
+    """The one training script in ``folder``: a Python file that names a DataLoader and trains.
 
     Raises:
         TargetError: there is none, or there are several.
@@ -110,7 +110,7 @@ def checked_module(name: str, folder: Path) -> str:
 
 
 def is_training_script(path: Path) -> bool:
-    """Whether a file speaks of a DataLoader and trains, as far as its words show; false where it cannot be read."""
+    """Whether a file names a DataLoader and trains, as far as its words show; false where it cannot be read."""
     try:
         text = Document.read(path).text
     except DocumentError:

@@ -62,7 +62,7 @@ def _terminal() -> tuple[int, int] | None:
 
 
 class ChildProcess:
-    """Starts the child through the guard, and turns everything that is heard of it into one stream of events.
+    """Starts the child through the guard, and turns everything that it reports into one stream of events.
 
     Args:
         child_plan: what :class:`accel_advisor.tuning.probe.child.Child` is to do; the wire's address is added.

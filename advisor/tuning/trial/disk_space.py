@@ -17,7 +17,7 @@ _PACE = 20
 
 
 def short(total: int, free: int, used: int) -> bool:
-    """Whether a trial has to end for want of room. The script may take what leaves a twentieth of the disk free, but
+    """Whether a trial has to end for lack of room. The script may take what leaves a twentieth of the disk free, but
     no less than a gibibyte and no more than 16; of a disk that is fuller than that without it, one half of the rest.
 
     Args:

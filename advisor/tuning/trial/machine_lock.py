@@ -33,7 +33,7 @@ def machine_lock(waiting: Callable[[MachineBusy], None] | None = None) -> Iterat
     """Holds the lock while it is open.
 
     Args:
-        waiting: is told once that another trial runs, and then this one waits for it; None to be refused instead.
+        waiting: is called once where another trial runs, and then this one waits for it; None to be refused instead.
 
     Raises:
         MachineBusy: another trial runs.

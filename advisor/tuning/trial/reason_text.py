@@ -39,7 +39,7 @@ _LOOPS = {
 _CANDIDATES = {
     Meaningless.NO_TRANSFERS: "there is no accelerator, so there are no transfers to leave out",
     Meaningless.NO_PINNING: "pin_memory and non_blocking have no effect without an accelerator",
-    Meaningless.NOTHING_PERSISTS: "the script builds its loader anew for every epoch, so that no worker outlives one",
+    Meaningless.NOTHING_PERSISTS: "the script builds its loader again for every epoch, so that no worker outlives one",
     Meaningless.NOTHING_KEPT: "no batch could be kept to serve at once",
     Meaningless.NO_BATCH: "the data set of the loader gives no batch",
 }

@@ -62,7 +62,7 @@ from accel_advisor.tuning.trial.trial_errors import (
 STOP_SECONDS = 2.5
 """How long a child may take to leave before it is killed."""
 START_PATIENCE = 4
-"""Workers that start may take so many times longer than a batch: by spawn each imports the script anew."""
+"""Workers that start may take so many times longer than a batch: by spawn each imports the script again."""
 LATE_SECONDS = 2.0
 """How long after the end of a block's time a child that serves no batch may still say so itself."""
 ATEXIT_SECONDS = 5.0

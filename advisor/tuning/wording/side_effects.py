@@ -15,7 +15,7 @@ _OBJECTIONS = {
     "torch.utils.data.get_worker_info()",
     Objection.INCOMPLETE_BATCHES: "each makes batches of its own share, so that an epoch may end in several incomplete "
     "ones",
-    Objection.BUILT_ANEW: "the loader is built anew for every epoch, so no worker outlives one",
+    Objection.REBUILT: "the loader is built again for every epoch, so no worker outlives one",
     Objection.EPOCH_UNSEEN: "its data set has set_epoch, which workers that persist do not see",
     Objection.CELLS_UNSEEN: "they do not fork here, and would not find what the cells define; a data set in a "
     ".py file, which the notebook imports, can have workers",

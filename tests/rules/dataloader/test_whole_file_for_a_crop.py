@@ -150,6 +150,16 @@ PICTURE_PAIRS = {
     "whole numbers of another kind": Pair(
         PICTURES.replace("np.float32) / 255.0", "np.int16)"), "np.int16", "np.float32"
     ),
+    "whole numbers that only look like floats": Pair(
+        PICTURES.replace("np.float32) / 255.0", "table.float32)").replace("import torch\n", "import torch, table\n", 1),
+        "table.float32",
+        "np.float32",
+    ),
+    "a constant of the file that only looks like floats": Pair(
+        PICTURES.replace("np.float32) / 255.0", "double)").replace("def as_floats", "double = np.int64\ndef as_floats"),
+        "astype(double)",
+        'astype("double")',
+    ),
     "an option that is off": Pair(
         PICTURES.replace("as_floats(picture):", "as_floats(picture, float32):").replace(
             "= as_floats(picture)", "= as_floats(picture, float32=False)"
@@ -237,13 +247,24 @@ def test_silent_about_a_picture_for_one_reason(case: str, tmp_path: Path) -> Non
         ("picture / 127.5 - 1", "picture / 127.5"),
         ("torch.from_numpy(picture).float().numpy()", "torch.from_numpy(picture).float()"),
         ('np.array(picture, dtype="float32")', 'np.array(picture, dtype="float32")'),
+        ("picture.astype(f32)", "picture.astype(f32)"),
+        ("picture.astype(onp.float32)", "picture.astype(onp.float32)"),
+        ("picture.astype(float)", "picture.astype(float)"),
     ],
 )
 def test_each_way_to_make_floats_of_a_picture(made: str, shown: str, tmp_path: Path) -> None:
+    source = f"import numpy as onp\nfrom numpy import float32 as f32\n{PICTURES}"
     (found,) = findings_of(
-        "ACC127", PICTURES.replace("as_floats(picture)\n        top", f"{made}\n        top"), tmp_path
+        "ACC127", source.replace("as_floats(picture)\n        top", f"{made}\n        top"), tmp_path
     )
     assert found.message.startswith(f"`{shown}` makes floats of the whole picture for each sample")
+
+
+def test_the_imports_of_another_file_say_what_it_converts_to(tmp_path: Path) -> None:
+    here = PICTURES[PICTURES.index("def as_floats") : PICTURES.index("class Photos")]
+    source = PICTURES.replace(here, "from convert import as_floats\n")
+    others = {"convert.py": f"import table as onp\n{here.replace('np.float32) / 255.0', 'onp.float32)')}"}
+    check_pair("ACC127", Pair(source, "import table", "import numpy", others), tmp_path)
 
 
 @pytest.mark.parametrize("cut", ["random_crop(picture, 8)", "self.crop(picture)", "RandomCrop(8)(picture)"])

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.analysis.project import analyze
+from accel_advisor.rule import registry
+from accel_advisor.source.document import Document
+
 from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
 from ..programs import IMPORTS, NET
 from .programs import net, net_pair
@@ -288,3 +292,53 @@ def test_classes_that_nothing_uses(tmp_path: Path) -> None:
 def test_classes_that_something_uses(tmp_path: Path) -> None:
     source = UNUSED.format(first="error", second="info") + "print(First())\n"
     check_one("ACC304", IMPORTS + source, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["# First comes later", 'print("First")', '"""Not First."""', "FirstOne = None", "first = None"],
+    ids=["comment", "string", "docstring", "longer name", "other case"],
+)
+def test_text_that_looks_like_its_name_is_no_use_of_a_class(line: str, tmp_path: Path) -> None:
+    source = UNUSED.format(first="info", second="info") + f"{line}\n"
+    check_one("ACC304", IMPORTS + source, tmp_path)
+
+
+def test_a_class_whose_name_may_be_read_by_its_text_may_be_used(tmp_path: Path) -> None:
+    source = UNUSED.format(first="error", second="error") + 'print(globals()["Fir" + "st"]())\n'
+    check_one("ACC304", IMPORTS + source, tmp_path)
+
+
+def in_package(home: str, other: str, folder: Path) -> list[str]:
+    """How severe the findings in a file of a package are, where another file imports it."""
+    (folder / "nets").mkdir()
+    (folder / "nets" / "__init__.py").touch()
+    (folder / home).write_text(IMPORTS + UNUSED)
+    (folder / "use.py").write_text(other)
+    documents = [Document.read(one) for one in sorted(folder.rglob("*.py"))]
+    facts = analyze(documents, folder).facts[str(folder / home)]
+    return [str(one.severity) for one in registry()["ACC304"].check(facts)]
+
+
+@pytest.mark.parametrize(
+    ("other", "first"),
+    [
+        ("import nets.small  # nets.small.First\nprint('First')\n", "info"),
+        ("import nets.small\nclass Other:\n    def run(self):\n        return self.First()\n", "info"),
+        ("from nets.small import First\nFirst()\n", "error"),
+        ("from nets.small import First as Net\nNet()\n", "error"),
+        ("from nets import small\nsmall.First()\n", "error"),
+        ("import nets.small\nnets.small.First()\n", "error"),
+        ("import nets.small as models\nmodels.First()\n", "error"),
+    ],
+    ids=["text", "another attribute", "imported", "renamed", "of a module", "of a package", "of a renamed module"],
+)
+def test_a_class_that_another_file_may_use(other: str, first: str, tmp_path: Path) -> None:
+    assert in_package("nets/small.py", other, tmp_path) == [first, "info"]
+
+
+@pytest.mark.parametrize(
+    ("other", "first"), [("import nets\n", "info"), ("from nets import First\nFirst()\n", "error")]
+)
+def test_a_class_of_a_package_that_another_file_may_use(other: str, first: str, tmp_path: Path) -> None:
+    assert in_package("nets/__init__.py", other, tmp_path) == [first, "info"]

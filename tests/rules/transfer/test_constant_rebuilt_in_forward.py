@@ -117,6 +117,14 @@ for x in torch.utils.data.DataLoader(torch.zeros(9, 4, 8), batch_size=3):
     x = x.cuda()
     (net(x, x) + similarity(x, int(x.max()))).sum().backward()
 """
+
+
+def on_host(name: str) -> Pair:
+    """What a pass makes of a list, on the device that a name stands for."""
+    made = SIZED.replace(LINE, f"m = torch.tensor([i / 2 for i in range(n)], device={name})")
+    return Pair(f'import torch\n{name} = torch.device("cpu")\n{made}', '"cpu"', '"cuda"')
+
+
 SIZED_PAIRS = {
     "a size that the data say": Pair(SIZED.replace("x.size(1)", "int(x.max())"), "int(x.max())", "x.size(1)"),
     "a size that the data say, at the call": Pair(
@@ -142,6 +150,33 @@ SIZED_PAIRS = {
         "np.random.rand(size, size)",
         "np.ones(size)",
     ),
+    "drawn at random, in a package whose functions all do that": Pair(
+        SIZED.replace("np.triu(np.ones((size, size)), k=1)", "np.outer(np.random.permutation(size), np.ones(size))"),
+        "np.random.permutation(size)",
+        "np.arange(size)",
+    ),
+    "drawn at random, by a function that another is called much like": Pair(
+        SIZED.replace("torch.from_numpy(np.triu", "torch.nn.functional.dropout(torch.from_numpy(np.triu").replace(
+            "k=1))", "k=1)))"
+        ),
+        "dropout",
+        "normalize",
+    ),
+    "a part of the model": Pair(
+        SIZED.replace("self.step = nn.Linear(8, 8), {}, 4", "self.step = nn.Linear(8, 8), {}, module")
+        .replace("def __init__(self)", "def __init__(self, module)")
+        .replace("mask(n)", "mask(self.step)")
+        .replace("Net()", "Net(None)"),
+        "{}, module",
+        '{}, np.sqrt(conf.sizes["module"])',
+    ),
+    "a type of the host, by another name": Pair(
+        SIZED.replace("mask(n).to(x.device)", "mask(n).type(KIND)") + "KIND = torch.FloatTensor\n",
+        "torch.FloatTensor",
+        "torch.cuda.FloatTensor",
+    ),
+    "a list on the host, by another name": on_host("HOME"),
+    "a list on the host, by a name that says both": on_host("cpu_or_gpu"),
     "nothing on a GPU": Pair(SIZED.replace(".cuda()", ""), "net = Net()", "net = Net().cuda()"),
     "one range": Pair(
         SIZED.replace(LINE, "m = torch.arange(n).to(x.device)"),
@@ -217,6 +252,22 @@ def test_what_is_filled_and_moved_in_one_expression_is_of_little_consequence(
     (found,) = findings_of("ACC220", source, tmp_path)
     moved = [one.span.start.row for one in findings_of("ACC205", source, tmp_path)]
     assert (found.minor, found.span.start.row in moved) == (minor, minor)
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [("part, n", "torch.stack(torch.meshgrid(y, y)).float()"), ("torch.ones(n, device=x.device), n", "warp(")],
+)
+def test_what_a_function_makes_for_the_data_is_reported_in_the_function(given: str, place: str, tmp_path: Path) -> None:
+    warp = "def warp(x, n):\n    y = torch.arange(n, device=x.device) * 2\n    m = torch.stack(torch.meshgrid(y, y)).float()"
+    loop = (
+        f"m = [torch.zeros_like(x)]\n        for i in range(n):\n            part = x[i]\n            w = warp({given})"
+    )
+    source = (
+        SIZED.replace(LINE, loop).replace("* m", "* w").replace("class Net", f"{warp}\n    return x + m\n\nclass Net")
+    )
+    (found,) = findings_of("ACC220", source, tmp_path)
+    assert found.message.startswith(f"`{place}")
 
 
 def test_what_depends_on_settings_belongs_into_the_constructor(tmp_path: Path) -> None:

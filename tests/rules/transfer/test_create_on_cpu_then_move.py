@@ -431,6 +431,10 @@ NO_HELPER = {
         'LOSSES = {"penalty": penalty}',
         "class Other:\\n    def penalty(self, x): return x",
     ),
+    "what only text names": (
+        'LOSSES = {"penalty": penalty}',
+        '# penalty\\n"""A penalty."""\\nprint("penalty", "def penalty")',
+    ),
     "what nothing is given to": ("real.device", "LOSSES"),
     "what is called once, as its name says": ("penalty", "build_penalty"),
     "what the module runs": ('LOSSES = {"penalty": penalty}', "penalty(torch.ones(2), torch.ones(2))"),
@@ -445,6 +449,13 @@ def test_a_function_that_is_chosen_may_run_in_each_step(tmp_path: Path) -> None:
     (found,) = findings_of("ACC205", LOSSES, tmp_path)
     assert (str(found.severity), found.frequency, found.minor) == ("info", Frequency.STEP, False)
     assert "assuming that the steps call this function" in found.message
+
+
+@pytest.mark.parametrize("text", ["losses  # .penalty", "losses, 'penalty'"])
+def test_another_file_names_a_function_in_code_and_in_no_text(text: str, tmp_path: Path) -> None:
+    use = f"import train\n# the paper has: def penalty(real)\ndef choose(losses):\n    return {text}\n"
+    source = LOSSES.replace('LOSSES = {"penalty": penalty}', "")
+    check_pair("ACC205", Pair(source, text, "losses.penalty", {"use.py": use}), tmp_path)
 
 
 @pytest.mark.parametrize("case", NO_HELPER)

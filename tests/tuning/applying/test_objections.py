@@ -128,7 +128,7 @@ def test_no_worker_outlives_a_loader_that_is_built_for_each_epoch(loop: str, tmp
     column = line.index("DataLoader(") + 1
     end = line.index(")", column) + 2
     frame = Frame(str(tmp_path.resolve() / "train.py"), "f", row, column, row, end)
-    assert objections_to(info((frame,)), tmp_path).persistence == (Objection.BUILT_ANEW,)
+    assert objections_to(info((frame,)), tmp_path).persistence == (Objection.REBUILT,)
 
 
 def test_workers_may_outlive_the_epochs_of_a_fold(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_generator_that_workers_would_copy_is_a_caution(tmp_path: Path) -> Non
 
 def test_what_the_probe_saw_counts_too(tmp_path: Path) -> None:
     rebuilt = objections_to(info(traits=frozenset({Trait.REBUILT})), tmp_path)
-    assert rebuilt.persistence == (Objection.BUILT_ANEW,)
+    assert rebuilt.persistence == (Objection.REBUILT,)
     assert any("persistent_workers was not tried" in note for note in not_tried(Settings(4), rebuilt))
     assert not_tried(Settings(0), rebuilt) == []
     epochs = objections_to(info(traits=frozenset({Trait.SETS_EPOCH})), tmp_path)

@@ -59,8 +59,8 @@ def test_one_task_is_taken() -> None:
     ("script", "environment", "why"),
     [
         ("pass", {"SLURM_JOB_NUM_NODES": "2"}, "the job has 2 nodes"),
-        ('os.environ["SLURM_NNODES"]', {}, "the script speaks of several nodes (SLURM_NNODES)"),
-        ("Trainer(num_nodes=4)", {}, "the script speaks of several nodes (num_nodes=4)"),
+        ('os.environ["SLURM_NNODES"]', {}, "the script names several nodes (SLURM_NNODES)"),
+        ("Trainer(num_nodes=4)", {}, "the script names several nodes (num_nodes=4)"),
     ],
 )
 def test_one_node_of_several_is_said_to_be_one(script: str, environment: dict[str, str], why: str) -> None:

@@ -34,10 +34,10 @@ def test_batches_that_are_kept_in_memory_are_reported() -> None:
 
 
 def test_workers_that_were_not_kept_are_reported_where_the_source_does_not_say_so_itself() -> None:
-    built_anew = Objections(persistence=(Objection.BUILT_ANEW,))
-    assert not_tried(Settings(2, 2, persistent_workers=True), built_anew) == []
-    (note,) = not_tried(Settings(2, 2), built_anew)
-    assert note.startswith("persistent_workers was not tried: the loader is built anew")
+    rebuilt = Objections(persistence=(Objection.REBUILT,))
+    assert not_tried(Settings(2, 2, persistent_workers=True), rebuilt) == []
+    (note,) = not_tried(Settings(2, 2), rebuilt)
+    assert note.startswith("persistent_workers was not tried: the loader is built again")
 
 
 @pytest.mark.parametrize("objection", Objection)

@@ -302,14 +302,15 @@ class _Builder:
                 return any(reaches_gpu(self.facts, one) is not None for one in contexts)
             return self.facts.names_gpu_anywhere
         if self.values.library(call) in OF_LISTS:
-            return self._device_of(call) != "" and self.facts.names_gpu_anywhere
+            return self._is_given_device(call) and self.facts.names_gpu_anywhere
         own = isinstance(call.func, cst.Attribute) and call.func.attr.value == "new_tensor"
         return own and self.facts.names_gpu_anywhere
 
-    def _device_of(self, call: cst.Call) -> str:
-        """The device that a factory is given, as it is written; empty where it is given none."""
-        given = [arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == "device"]
-        return self.facts.document.code(given[0]) if given and "cpu" not in self.facts.document.code(given[0]) else ""
+    def _is_given_device(self, call: cst.Call) -> bool:
+        """Whether a factory is given a device, and not certainly the host."""
+        known = self.values.home.operations.get(id(call))
+        given = any(arg.keyword is not None and arg.keyword.value == "device" for arg in call.args)
+        return given and (known is None or known.given("device").device_kinds != {"cpu"})
 
     def _is_on_host(self, call: cst.Call) -> bool:
         """Whether a call makes something in memory of the host."""
@@ -320,7 +321,7 @@ class _Builder:
             return False
         if name in OF_LISTS and any(isinstance(arg.value, (cst.ListComp, cst.List)) for arg in call.args):
             return True
-        return not self._device_of(call) and not self.facts.does(*_SETS_DEFAULT)
+        return not self._is_given_device(call) and not self.facts.does(*_SETS_DEFAULT)
 
     def _is_on_gpu(self, makers: list[cst.Call]) -> bool:
         return self.facts.names_gpu_anywhere and not any(map(self._is_on_host, makers))

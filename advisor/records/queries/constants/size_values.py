@@ -17,9 +17,11 @@ from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.sized_values import (
+    CHANCES,
     FORM_ATTRIBUTES,
     FORM_METHODS,
     LIKE_FACTORIES,
+    OF_CHANCE,
     OF_NUMBERS,
     OWN_FACTORIES,
     PURE_BUILTINS,
@@ -29,10 +31,10 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.queries.constants.recorded_code import RecordedCode
 
-_CHANCE = re.compile(r"rand|normal|bernoulli|multinomial|perm$|dropout|uniform|shuffle|choice|poisson|seed|sample|load")
-"""Parts of names of functions whose results differ from call to call."""
 _SETTINGS = re.compile(r"(?:\w*_)?(?:args?|opts?|options?|cfg|config|conf|hparams?|settings|flags)|C|FLAGS")
-_LEARNED = re.compile(r"Parameter$|\.nn\.|^nn\.|^torch\.jit|[Mm]odule")
+"""Names of what holds settings: a name is all that shows it."""
+_LEARNED = ("module", "modules")
+"""How names of parts of a model end."""
 _SCOPES: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 _DEEPEST = 4
 
@@ -139,7 +141,9 @@ class SizeValues:
                 continue
             if called.rpartition(".")[2] not in OF_NUMBERS:
                 return False
-        return not _LEARNED.search(self.facts.document.code(node))
+        named = [dotted(one) for one in descendants(node, cst.Name)]
+        full = (full_name(self.facts.document.imported, one) for one in descendants(node, cst.Name, cst.Attribute))
+        return not any(one.lower().endswith(_LEARNED) for one in named) and not any(map(_is_of_layers, full))
 
     # -- names
 
@@ -167,9 +171,11 @@ class SizeValues:
             return self._names  # what is taken to hold, while that is found out
         params = parameters_of(self.function) if self.region is self.function else frozenset()
         kept = frozenset(one for one in self._bound if one not in params or self._is_given(one))
+        entered = self.entered
         while kept != self._names:
             self._names = kept
             self._known.clear()
+            self.entered = set(entered)  # not what only held while more was taken to hold
             kept = frozenset(one for one in kept if self._is_steady(one))
         return kept
 
@@ -204,7 +210,8 @@ class SizeValues:
         name = dotted(func).rpartition(".")[2] or (func.attr.value if isinstance(func, cst.Attribute) else "")
         if name in FORM_METHODS and (isinstance(func, cst.Attribute) or name == "len"):
             return True
-        if _CHANCE.search(name) or name in ("empty", "empty_like"):
+        called = self._own_functions(node)
+        if not called and (name in CHANCES or full.startswith(OF_CHANCE)):
             return False
         if full in LIKE_FACTORIES or (isinstance(func, cst.Attribute) and name in OWN_FACTORIES):
             values = node.args[1:] if full in LIKE_FACTORIES else node.args
@@ -217,12 +224,9 @@ class SizeValues:
         if not all(self.holds(arg.value) for arg in node.args if not _says_where(arg)):
             return False
         if full:
-            return full.startswith(("torch.", "numpy.", "math.", "itertools.")) and ".nn." not in f"{full}.".replace(
-                ".nn.functional.", "."
-            )
+            return full.startswith(("torch.", "numpy.", "math.", "itertools.")) and not _is_of_layers(full)
         if isinstance(func, cst.Name) and func.value in PURE_BUILTINS:
             return True
-        called = self._own_functions(node)
         if called:
             return all(map(self._returns, called))
         return isinstance(func, cst.Attribute) and self_attribute(func) is None and self.holds(func.value)
@@ -236,20 +240,23 @@ class SizeValues:
         return canonical(full) if full else ""
 
     def is_move(self, node: cst.Call) -> bool:
-        """Whether a call moves what its method is called on to another device, as its argument says."""
-        if not isinstance(node.func, cst.Attribute):
-            return False
-        name, args = node.func.attr.value, [arg.value for arg in node.args if arg.keyword is None]
+        """Whether a call moves what its method is called on to another device, as what it is given says."""
+        name = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
         if name in ("cuda", "type_as"):
             return True
-        if name == "type" and args:
-            return "cuda" in self.facts.document.code(args[0]) or isinstance(args[0], cst.Call)
-        if name != "to":
+        known = self.home.transfers.get(id(node))
+        contexts = known.contexts if known is not None else []
+        if name == "type":
+            return any(one.to_cuda or one.device.made_by == "Tensor.type" for one in contexts)
+        if name != "to" or (contexts and all(one.kinds == {"cpu"} for one in contexts)):
             return False
+        first = [arg.value for arg in node.args[:1] if arg.keyword is None]
         named = [arg for arg in node.args if arg.keyword is not None and arg.keyword.value in ("device", "other")]
-        first = dotted(args[0]) if args else ""
-        is_dtype = first.endswith(".dtype") or first.startswith("torch.") or (bool(args) and "cpu" in _text(args[0]))
-        return bool(named) or (bool(args) and not is_dtype)
+        return bool(named) or any(not self._is_dtype(one) for one in first)
+
+    def _is_dtype(self, node: cst.BaseExpression) -> bool:
+        own = isinstance(node, cst.Attribute) and node.attr.value == "dtype"
+        return own or full_name(self.facts.document.imported, node).startswith("torch.")
 
     def _own_functions(self, node: cst.Call) -> list[cst.FunctionDef]:
         """The functions of this document that a call runs; none where one is defined elsewhere."""
@@ -273,6 +280,11 @@ class SizeValues:
         good, entered = self.home.returned[key]
         self.entered |= entered
         return good
+
+
+def _is_of_layers(full: str) -> bool:
+    """Whether a full name is that of a module or parameter of torch, or makes one."""
+    return full.startswith(("torch.nn.", "torch.jit.")) and not full.startswith("torch.nn.functional.")
 
 
 def _says_where(arg: cst.Arg) -> bool:
@@ -304,10 +316,6 @@ def parameters_of(function: cst.FunctionDef) -> frozenset[str]:
     found = [one.name.value for one in (*params.posonly_params, *params.params, *params.kwonly_params)]
     found += [one.name.value for one in (params.star_arg, params.star_kwarg) if isinstance(one, cst.Param)]
     return frozenset(found)
-
-
-def _text(node: cst.CSTNode) -> str:
-    return node.value if isinstance(node, cst.SimpleString) else ""
 
 
 @lru_cache(maxsize=256)

@@ -115,19 +115,9 @@ def _cuts_of(
             yield document, call, home, cut, True
     elif piece.returned and depth:
         for site, caller in facts.call_graph.calls_of(function):
-            around = _document_of(facts, caller)
+            around = facts.program.document_of(caller)
             if around is not None and isinstance(caller, cst.FunctionDef):
                 yield from _cuts_of(facts, around, caller, site, depth - 1)
-
-
-def _document_of(facts: Facts, function: cst.CSTNode | None) -> Document | None:
-    """The document that a function stands in."""
-    if function is None:
-        return None
-    documents = (each.document for each in facts.program)
-    return next(
-        (one for one in documents if any(function is each for each in descendants(one.tree, cst.FunctionDef))), None
-    )
 
 
 def _collated_cuts(facts: Facts, function: cst.FunctionDef) -> Iterator[tuple[Document, cst.Subscript]]:

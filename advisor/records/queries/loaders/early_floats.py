@@ -12,12 +12,13 @@ import libcst as cst
 
 from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.loaders.random_cuts import asks_length, is_drawn, is_random
+from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
-    from accel_advisor.records.call_graph import CallGraph
     from accel_advisor.records.facts import Facts
+    from accel_advisor.source.document import Document
 
 _READS = calls(
     *("cv2.imread", "cv2.imdecode", "PIL.Image.open", "imageio.imread", "imageio.v2.imread", "imageio.v3.imread"),
@@ -47,7 +48,8 @@ _SAME = frozenset(
     | {"img_to_tensor", "im_to_torch", "size", "max", "min", "sum", "array", "asarray", "append", "float", "astype"}
 )
 """Functions that do the same to each pixel, or to few at the edges: after the cut they do as well."""
-_FLOATS = re.compile(r"(?:np|numpy|torch|cv2)?\.?[\"']?(?:float|float32|float64|single|double)[\"']?")
+_FLOATS = frozenset({"float", "float32", "float64", "single", "double"})
+_DTYPES = frozenset(f"{library}.{name}" for library in ("numpy", "torch") for name in _FLOATS)
 _WHOLE_RANGE = re.compile(r"25[56](?:\.0*)?|127\.5|6553[56](?:\.0*)?")
 _SCOPES: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 _CHOICES: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda, cst.If})
@@ -79,7 +81,7 @@ def early_floats(facts: Facts) -> Iterator[EarlyFloat]:
     makers = {id(one.function) for one in facts.operations if any("__getitem__" in c.functions for c in one.contexts)}
     for function in descendants(facts.document.tree, cst.FunctionDef):
         if function.name.value == "__getitem__" or id(function) in makers:
-            yield from _Picture(facts.call_graph, readers).early(function)
+            yield from _Picture(facts, readers).early(function)
 
 
 @dataclass(eq=False)
@@ -93,7 +95,7 @@ class _Picture:
         drawn: the names that stand for what chance decides.
     """
 
-    graph: CallGraph
+    facts: Facts
     readers: set[int]
     raw: set[str] = field(default_factory=set)
     floats: dict[str, cst.BaseExpression] = field(default_factory=dict)
@@ -179,18 +181,22 @@ class _Picture:
 
     def _reads(self, call: cst.Call) -> bool:
         """Whether a call reads a picture, by itself or in a function of the project."""
-        return id(call) in self.readers or any(self._has_reader(one) for one in self.graph.called_from(call))
+        return id(call) in self.readers or any(map(self._has_reader, self._called(call)))
+
+    def _called(self, call: cst.Call) -> tuple[cst.CSTNode, ...]:
+        """The functions of the project that a call may run."""
+        return self.facts.call_graph.called_from(call)
 
     def _has_reader(self, function: cst.CSTNode, depth: int = _DEEPEST) -> bool:
         if id(function) in self.readers:
             return True
-        inner = (called for call in descendants(function, cst.Call) for called in self.graph.called_from(call))
+        inner = (called for call in descendants(function, cst.Call) for called in self._called(call))
         return depth > 0 and any(self._has_reader(one, depth - 1) for one in inner)
 
     def _conversion(self, value: cst.BaseExpression) -> cst.BaseExpression | None:
         """What of an expression converts a picture to floats."""
         for one in descendants(value, cst.Call, cst.BinaryOperation):
-            if (self._holds(one) or _is_to_tensor(one)) and _is_conversion(one):
+            if (self._holds(one) or _is_to_tensor(one)) and _is_conversion(one, self.facts.document):
                 return one
             if isinstance(one, cst.Call) and self._holds(one) and self._converts(one):
                 return one
@@ -205,7 +211,7 @@ class _Picture:
 
     def _resizes(self, call: cst.Call, depth: int = _DEEPEST) -> bool:
         """Whether what a call of the project runs gives pictures a size of their own."""
-        for one in self.graph.called_from(call):
+        for one in self._called(call):
             inner = tuple(descendants(one, cst.Call))
             if any(_RESIZES.search(dotted(each.func).rpartition(".")[2]) for each in inner):
                 return True
@@ -215,8 +221,9 @@ class _Picture:
 
     def _gives_floats(self, call: cst.Call, depth: int = _DEEPEST) -> bool:
         """Whether what a call of the project runs makes floats, by itself or in what it calls."""
-        for one in self.graph.called_from(call):
-            if _has_conversion(one):
+        for one in self._called(call):
+            home = self.facts.program.document_of(one)
+            if home is not None and _has_conversion(one, home):
                 return True
             body = one.body if isinstance(one, cst.FunctionDef) else None
             inner = descendants(body, cst.Call, but=_CHOICES) if body is not None else ()
@@ -248,8 +255,8 @@ def _is_range(node: cst.BaseExpression) -> bool:
     return isinstance(node, (cst.Integer, cst.Float)) and _WHOLE_RANGE.fullmatch(node.value) is not None
 
 
-def _is_conversion(node: cst.BaseExpression) -> bool:
-    """Whether an expression makes floats of an array of whole numbers."""
+def _is_conversion(node: cst.BaseExpression, document: Document) -> bool:
+    """Whether an expression of a document makes floats of an array of whole numbers."""
     if isinstance(node, cst.BinaryOperation):
         return isinstance(node.operator, cst.Divide) and _is_range(node.right)
     if not isinstance(node, cst.Call):
@@ -261,14 +268,20 @@ def _is_conversion(node: cst.BaseExpression) -> bool:
     if name == "astype":
         dtypes += [arg.value for arg in node.args[:1]]
     if name in ("astype", "array", "asarray"):
-        return any(_FLOATS.fullmatch(one.value if isinstance(one, cst.SimpleString) else dotted(one)) for one in dtypes)
+        return any(_is_float(one, document) for one in dtypes)
     return name in ("float32", "to_tensor", "img_as_float", "img_as_float32") or (name == "float" and not node.args)
 
 
+def _is_float(dtype: cst.BaseExpression, document: Document) -> bool:
+    if isinstance(dtype, cst.SimpleString):
+        return dtype.evaluated_value in _FLOATS
+    return dotted(dtype) == "float" or full_name(document.imported, dtype) in _DTYPES
+
+
 @lru_cache(maxsize=1024)
-def _has_conversion(function: cst.CSTNode) -> bool:
+def _has_conversion(function: cst.CSTNode, document: Document) -> bool:
     """Whether something in a function, under no condition that an argument decides, makes floats."""
     body = function.body if isinstance(function, cst.FunctionDef) else None
     if body is None:
         return False
-    return any(_is_conversion(one) for one in descendants(body, cst.Call, cst.BinaryOperation, but=_CHOICES))
+    return any(_is_conversion(one, document) for one in descendants(body, cst.Call, cst.BinaryOperation, but=_CHOICES))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,7 +14,7 @@ from accel_advisor.records.actions import Call, Method, calls, methods
 from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_all_that_happens, is_literal
 from accel_advisor.records.queries.steps.training_steps import happens_apart
 from accel_advisor.records.queries.training_loops import basis_of_often, happens_often
-from accel_advisor.syntax.shapes import dotted, named_parameters, positional_parameters
+from accel_advisor.syntax.shapes import defined_in, dotted, mentioned_in, named_parameters, positional_parameters
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.torch_functions import WINDOWS
 from accel_advisor.values.evidence import Evidence, Ground
@@ -52,9 +51,6 @@ _RARE = re.compile(r"main|init|build|load|demo|predict|infer|sample|generat|visu
 _LARGE = 3
 """Sizes from which on a tensor has as many numbers as a batch of samples, and not a few for each."""
 _OVERWRITES = methods("Tensor", "fill_", "zero_", "uniform_", "normal_", "random_", "exponential_", "bernoulli_")
-_DEFINED, _WORD = re.compile(r"\bdef (\w+)"), re.compile(r"\w+")
-_MOST_TEXTS = 256
-"""Whose words are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,16 +238,9 @@ def _helps(facts: Facts, factory: Operation) -> bool:
 def _is_named(facts: Facts, name: str) -> bool:
     """Whether a program names a function of a document other than where it defines it: in the document itself, where
     others of its functions have that name, too."""
-    words = [_words(one.document.text) for one in facts.program]
-    here = _words(facts.document.text)
-    alone = sum(defined[name] for defined, _ in words) == 1
-    return sum(named[name] for _, named in (words if alone else [here])) > here[0][name]
-
-
-@lru_cache(maxsize=_MOST_TEXTS)
-def _words(text: str) -> tuple[Counter[str], Counter[str]]:
-    """How often a text defines a function of each name, and how often it says each word."""
-    return Counter(_DEFINED.findall(text)), Counter(_WORD.findall(text))
+    documents = [one.document for one in facts.program]
+    alone = sum(one.once(defined_in)[name] for one in documents) == 1
+    return any(one.once(mentioned_in)[name] for one in (documents if alone else [facts.document]))
 
 
 def _dtype(factory: Operation) -> str:

@@ -10,7 +10,6 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, Within
 from accel_advisor.records.queries.steps.host_waits import gpu_of
-from accel_advisor.records.queries.written_out.definitions import is_used
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import methods_of
 from accel_advisor.syntax.walking import descendants
@@ -66,7 +65,7 @@ def checked_distributions(facts: Facts) -> Iterator[CheckedDistribution]:
 
 def _in_unused_classes(facts: Facts) -> frozenset[int]:
     """The calls in classes that nothing builds: an older version of a model, say."""
-    classes = [one for one in descendants(facts.document.tree, cst.ClassDef) if not is_used(facts, one)]
+    classes = [one for one in descendants(facts.document.tree, cst.ClassDef) if not facts.is_used(one)]
     return frozenset(id(call) for one in classes for call in descendants(one, cst.Call))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -57,19 +56,12 @@ def computing_functions(facts: Facts, words: Collection[str]) -> Iterator[Defini
             continue
         if _EXPORTS.search(facts.document.code(statement)):
             continue
-        if not is_used(facts, statement):
+        if not facts.is_used(statement):
             continue
         differentiates = owner is not None and any(dotted(base.value).endswith("Function") for base in owner.bases)
         for function in descendants(statement, cst.FunctionDef):
             if function.name.value != "backward" and not _is_compiled(function):
                 yield Definition(function, owner, differentiates)
-
-
-def is_used(facts: Facts, definition: cst.FunctionDef | cst.ClassDef) -> bool:
-    """Whether the document reads the name of a function or class outside of it, or another document may."""
-    name = definition.name.value
-    own = sum(one.value == name for one in descendants(definition, cst.Name))
-    return facts.document.once(_names)[name] > own or facts.is_read_elsewhere(name)
 
 
 def _outermost(tree: cst.Module) -> list[cst.FunctionDef | cst.ClassDef]:
@@ -99,8 +91,3 @@ def _is_compiled(node: cst.FunctionDef | cst.ClassDef) -> bool:
     decorators = [one.decorator for one in node.decorators]
     named = [one.func if isinstance(one, cst.Call) else one for one in decorators]
     return any(dotted(one).rpartition(".")[2] in _COMPILED for one in named)
-
-
-def _names(tree: cst.Module) -> Counter[str]:
-    """How often each name occurs."""
-    return Counter(one.value for one in descendants(tree, cst.Name))

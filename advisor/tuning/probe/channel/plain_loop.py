@@ -27,7 +27,7 @@ class PlainLoop:
 
     Attributes:
         optimizer: the class of the one that ends a step.
-        function: the qualified name of what fetches a batch; empty where it cannot be told apart.
+        function: the qualified name of what fetches a batch; empty where it is not known.
         filename, row: where that is defined.
         calls: how often a step calls it.
         unreplayed: why it cannot be left out; None where it can.

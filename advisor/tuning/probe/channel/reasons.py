@@ -10,7 +10,7 @@ class Unmeasurable(Enum):
     """A loop that cannot be measured."""
 
     NO_LOADER = auto()
-    """It takes no batch from a DataLoader, and no optimizer tells its steps apart."""
+    """It takes no batch from a DataLoader, and no optimizer marks where its steps end."""
     LOADER_LATER = auto()
     """It took none from a DataLoader, and one that does has come after it."""
     READ_BEFORE = auto()
@@ -98,7 +98,7 @@ class Meaningless(Enum):
     NO_PINNING = auto()
     """Without an accelerator pinned memory and copies that do not block do nothing."""
     NOTHING_PERSISTS = auto()
-    """The loader is built anew for every epoch, and its workers with it."""
+    """The loader is built again for every epoch, and its workers with it."""
     NOTHING_KEPT = auto()
     """There is no batch that a ceiling could be served from."""
     NO_BATCH = auto()

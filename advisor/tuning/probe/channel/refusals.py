@@ -20,7 +20,7 @@ def meaningless(
     Args:
         own: the settings that the script gave.
         on_cpu: there is no accelerator.
-        rebuilt: the script builds its loader anew for every epoch.
+        rebuilt: the script builds its loader again for every epoch.
         nothing_kept: there is no batch that a ceiling could be served from.
     """
     if what == NO_TRANSFER and on_cpu:

@@ -141,7 +141,7 @@ class Trait(Enum):
     ITERABLE = auto()
     """Its data set is iterable."""
     REBUILT = auto()
-    """It is built anew for every epoch."""
+    """It is built again for every epoch."""
     CYCLED = auto()
     """Its batches are read once and kept in memory by itertools.cycle."""
     SETS_EPOCH = auto()
@@ -264,7 +264,7 @@ class Block:
         what: as in :class:`Measure`.
         began: seconds on the child's monotonic clock.
         pool_seconds: from asking for a pool to its first batch; 0 where the pool was alive already.
-        epoch_seconds: cost of one epoch start under these settings (workers starting anew and the first batch), as
+        epoch_seconds: cost of one epoch start under these settings (workers starting again and the first batch), as
             measured; None where no epoch began.
         epoch_batches: batches in an epoch, where that is known by now.
         warm_batches: batches served before the block and not counted.

@@ -26,7 +26,7 @@ class BatchSize(Knob):
     most_values: ClassVar[int] = _DOUBLINGS
     climbs: ClassVar[bool] = True
     only_by_name: ClassVar[bool] = True
-    caution: ClassVar[str] = "it changes the training: the learning rate has to be found anew"
+    caution: ClassVar[str] = "it changes the training: the learning rate has to be tuned again"
 
     @classmethod
     def not_needed(cls, situation: Situation) -> str:

@@ -50,7 +50,7 @@ def tensor_bytes(batch: Any) -> int:
 
 
 def rebuild(batch: Any, leaf: Callable[[Any], Any]) -> Any:
-    """The same containers anew around ``leaf`` of every leaf, so that a loop that pops or appends does no harm."""
+    """New containers of the same kind around ``leaf`` of every leaf, so a loop that pops or appends does no harm."""
     if isinstance(batch, Mapping):
         if type(batch) is dict:
             return {key: rebuild(value, leaf) for key, value in batch.items()}

@@ -42,7 +42,7 @@ class Feed:
         extend_epochs: never end the loop's epoch.
 
     Attributes:
-        non_blocking: whether transfers shall be asynchronous under the settings that are being served.
+        non_blocking: whether transfers are asynchronous under the settings that are being served.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Feed:
         return True
 
     def new_epoch(self) -> None:
-        """The loop asked the trained loader, or one that was built anew in its place, for a new epoch."""
+        """The loop asked the trained loader, or one that was built in its place, for a new epoch."""
         with self._lock:
             # A loop that breaks off an epoch may count on a whole one next time.
             self._broken_off = not self._stream.open_epoch() if self._stream is not None else self._mid_epoch
@@ -274,7 +274,7 @@ class Feed:
             return self._stream.at_epoch_end() or (
                 self._broken_off and self._length is not None and served >= self._length
             )
-        # An iterable data set ends by itself, but a pool that took over in the middle starts it anew.
+        # An iterable data set ends by itself, but a pool that took over in the middle starts it again.
         return self._length is not None and served >= self._length
 
     def _fetch(self) -> Any:
@@ -344,7 +344,7 @@ class Feed:
             and not self._ranked
             and settings not in self._epoch_known
         ):
-            # What an epoch's start costs workers that outlive it: let the queue run dry, then begin anew.
+            # What an epoch's start costs workers that outlive it: let the queue run dry, then begin again.
             self._epoch_known.add(settings)
             self._stream.gated = running.draining = True
             return

@@ -315,7 +315,7 @@ class Profile:
             pins = self._pinned.get(-1, [])
             return Passage(data_set, collate, idle, 0.0, pins[turn] if turn < len(pins) else 0.0)
         arrivals, pins = self._arrivals.get(number, []), self._pinned.get(number, [])
-        # An epoch that begins anew numbers its batches anew.
+        # An epoch that begins again numbers its batches from the start.
         if turn >= len(arrivals):
             return None
         asked, arrived = arrivals[turn]

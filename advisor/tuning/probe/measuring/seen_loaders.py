@@ -108,7 +108,7 @@ class Records:
 
     def built(self, loader: Any) -> LoaderRecord:
         """A loader was built by the caller's caller. One that was built at the same place before, and has been iterated
-        or is gone, lives on in it: scripts build a loader anew for every epoch."""
+        or is gone, lives on in it: scripts build a new loader for every epoch."""
         source = self._source(loader)
         frames = source.stack if source is not None else stack.capture()
         for record in reversed(self.all):
@@ -229,7 +229,7 @@ def _is_loader(value: Any) -> bool:
 
 
 def _make(loader: Any) -> tuple[Any, ...]:
-    """What loaders that are built anew for every epoch have in common; those of other data rarely do."""
+    """What loaders of which every epoch builds a new one have in common; those of other data rarely do."""
     return type(loader), type(loader.dataset), type(loader.sampler)
 
 

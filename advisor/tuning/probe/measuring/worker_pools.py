@@ -102,7 +102,7 @@ class IndexStream:
     def open_epoch(self) -> bool:
         """The loop asked for a new epoch; False where it had left the last one before its end.
 
-        Then the sampler begins anew behind what is in flight already, and this epoch has no end of its own: the caller
+        Then the sampler begins again behind what is in flight already, and this epoch has no end of its own: the caller
         counts.
         """
         if not self.at_epoch_end():
@@ -222,7 +222,7 @@ class Pool:
         return None
 
     def reset(self) -> None:
-        """Begin an epoch anew with the same workers."""
+        """Begin an epoch again with the same workers."""
         if self.workers:
             self._iterator._reset(self._loader)
         else:

@@ -1,6 +1,6 @@
 """Whether an iterable data set shares itself out among workers: read from the code that its iteration would run.
 
-Nothing is run for it. A data set that asks :func:`torch.utils.data.get_worker_info`, and speaks of a worker's number
+Nothing is run for it. A data set that asks :func:`torch.utils.data.get_worker_info`, and names a worker's number
 and of how many there are, divides its samples by them; one that does not would yield all of them in each worker. A
 worker that is asked for its seed alone divides nothing.
 """

@@ -84,7 +84,7 @@ class _Serving:
 
 
 class PlainSteps:
-    """Is told of every step, and measures blocks of them as the parent says.
+    """Is called for every step, and measures blocks of them as the parent says.
 
     Args:
         slowest: the identity and the class of the optimizer that ends a step.
