@@ -11,11 +11,14 @@ import pytest
 from ..conftest import Run
 
 SOURCE = """\
+import conf
 import torch
 from torch.utils.data import DataLoader
 
 loader = DataLoader([1, 2, 3], pin_memory=True, pin_memory_device="cuda")
 scaler = torch.cuda.amp.GradScaler()
+while conf.running():
+    scaler.scale(conf.loss()).backward()
 """
 BOTH = {"ACC118", "ACC402"}
 
