@@ -130,8 +130,8 @@ class Allowance:
 
     def within(self, share: float) -> bool:
         """Whether less than ``share`` of the budget is spent and enough is left for the last comparison."""
-        dearest = max((cost for what, cost in self._costs.items() if isinstance(what, Settings)), default=0.0)
-        pair = self.cost(BASELINE) + dearest
+        costliest = max((cost for what, cost in self._costs.items() if isinstance(what, Settings)), default=0.0)
+        pair = self.cost(BASELINE) + costliest
         left = self.end - self.spent - PAIRS * pair
         return self.spent < share * self.end and left > 0
 
