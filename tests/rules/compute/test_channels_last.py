@@ -73,6 +73,50 @@ def test_silent_for_one_reason(line: str, tmp_path: Path) -> None:
     check_pair("ACC419", Pair(program(before=CAST + line), line), tmp_path)
 
 
+WORDS = {
+    "channels last, by an option": ("layout = conf.use_channels_last", "channels_last"),
+    "a layout": ("zeros = conf.zeros(memory_format=conf.layout)", "memory_format"),
+    "a setting": ("wanted = conf.of('channels_last')", "'channels_last'"),
+    "a setting in a text": ("wanted = conf.of(f'{conf.prefix}.channels_last')", "channels_last"),
+    "einops": ("from einops import rearrange", "einops"),
+    "einops in parts": ("from einops.layers.torch import *", "einops"),
+    "a kernel": ("from ops import roi_cuda as roi", "roi_cuda"),
+    "a kernel in a package": ("import conf, ops._ext.roi", "_ext"),
+    "a kernel beside it": ("from ._C import roi", "_C"),
+    "copies of an old torch": ("zeros = conf.zeros.cuda(async = True)", "async"),
+    "small images by their name": ("name = f'{conf.root}/CIFAR10'", "CIFAR10"),
+    "small images by their class": ("from data import MNIST_M", "MNIST_M"),
+}
+
+
+@pytest.mark.parametrize(("line", "word"), WORDS.values(), ids=WORDS.keys())
+def test_silent_for_what_the_code_says(line: str, word: str, tmp_path: Path) -> None:
+    check_pair("ACC419", Pair(program(before=f"{CAST}{line}\n"), word, "other"), tmp_path)
+    beside = f'{CAST}# {line}\ndef show():\n    """{line}"""\n'
+    assert len(findings_of("ACC419", program(before=beside), tmp_path)) == 1
+
+
+ALIKE = {
+    "einops in a text": "print('as einops does')",
+    "a package called alike": "from conf import einops_free",
+    "torch's own kernels": "from torch._C import device",
+    "copies that do not wait": "zeros = conf.zeros.cuda(non_blocking=True)",
+    "async in a text": "print('was: async=True')",
+    "an import in a text": "print('import roi_cuda')",
+}
+
+
+@pytest.mark.parametrize("line", ALIKE.values(), ids=ALIKE.keys())
+def test_what_looks_alike_is_no_reason(line: str, tmp_path: Path) -> None:
+    assert len(findings_of("ACC419", program(before=f"{line}\n"), tmp_path)) == 1
+
+
+def test_a_function_of_the_program_is_no_kernel(tmp_path: Path) -> None:
+    line = "from moves import batch_to_gpu\n"
+    others = {"moves.py": "def another(x):\n    return x.cuda()\n"}
+    check_pair("ACC419", Pair(program(before=line), "def another", "def batch_to_gpu", others), tmp_path)
+
+
 FORWARDS = {
     "a permutation": ("return self.body(x.permute(0, 3, 2, 1))", "x.permute(0, 3, 2, 1)", "x"),
     "a shuffle of channels": ("return self.body(x.view(len(x), 2, -1, 8, 8))", "x.view(len(x), 2, -1, 8, 8)", "x"),
@@ -84,6 +128,40 @@ FORWARDS = {
 @pytest.mark.parametrize(("forward", "what", "instead"), FORWARDS.values(), ids=FORWARDS.keys())
 def test_silent_where_a_network_takes_images_apart(forward: str, what: str, instead: str, tmp_path: Path) -> None:
     check_pair("ACC419", Pair(program(net=own(forward)), what, instead), tmp_path)
+
+
+OTHER = """
+class Other(nn.Module):
+    def forward(self, x):
+        return self.split(x)
+    def split(self, x):
+        return x.view(2, 2, 2, 2)
+other = Other()
+"""
+SHOWN = OTHER + "def show(x):\n    return other(x)\nshow(conf.x)\n"
+
+
+def test_what_another_network_takes_apart_is_no_reason(tmp_path: Path) -> None:
+    check_one("ACC419", program("net.cuda()  # -> info unsafe", SHOWN, net=own("return self.body(x)")), tmp_path)
+
+
+REACHED = {
+    "a part": program(before=OTHER, net=own("return other(self.body(x))")),
+    "beside it in the loop": program(before=OTHER, loop=LOOP.replace("net(x.cuda())", "other(net(x.cuda()))")),
+    "a part of a part, which another network calls": program(
+        before=SHOWN, net="def made():\n    return [Other()]\n" + own("return self.body(x)", LAYERS + ", *made()")
+    ),
+    "a part of a sequence, which another network calls": program(
+        before=SHOWN, net=f"net = nn.Sequential({LAYERS}, Other())\n"
+    ),
+    "nothing is seen to call it": program(before=OTHER),
+    "a network that is not known": program(before=OTHER + "other(conf.x)\n", net=NET + "net = conf.wrap(net)\n"),
+}
+
+
+@pytest.mark.parametrize("source", REACHED.values(), ids=REACHED.keys())
+def test_what_the_network_may_reach_is_a_reason(source: str, tmp_path: Path) -> None:
+    check_pair("ACC419", Pair(source, "x.view(2, 2, 2, 2)", "x"), tmp_path)
 
 
 FREE = {
@@ -137,6 +215,9 @@ NETS = {
         "import torchvision.models as models, argparse\nparser = argparse.ArgumentParser()\n"
         "parser.add_argument('--arch', default='resnet18')\nnet = models.__dict__[parser.parse_args().arch]()\n"
     ),
+    "by its name, of another": (
+        "from torchvision import models as zoo\nimport os\nnet = getattr(zoo , os.environ.get('ARCH', 'resnet18'))()\n"
+    ),
 }
 
 
@@ -144,6 +225,12 @@ NETS = {
 def test_networks_of_torchvision(net: str, tmp_path: Path) -> None:
     assert len(findings_of("ACC419", program(net=net), tmp_path)) == 1
     assert findings_of("ACC419", program(net=net.replace("resnet18", "vit_b_16")), tmp_path) == []
+
+
+def test_another_zoo_is_not_that_of_torchvision(tmp_path: Path) -> None:
+    taken = "net = models.__dict__[conf.of('resnet18')]()\nnet.cuda()  # models.__dict__['resnet18']\n"
+    assert len(findings_of("ACC419", program(net=f"from torchvision import models\n{taken}"), tmp_path)) == 1
+    assert findings_of("ACC419", program(net=f"import models\n{taken}"), tmp_path) == []
 
 
 def test_a_model_that_is_not_known_is_reported_at_the_loop(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,12 +15,15 @@ from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.images.unmeasured_convolutions import moves_a_model
 from accel_advisor.records.queries.steps.training_steps import PROBES
 from accel_advisor.records.queries.training_loops import Training, trainings
-from accel_advisor.syntax.shapes import dotted, methods_of
+from accel_advisor.syntax.imports import full_name, imported_names
+from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
+from accel_advisor.values.values import Module
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop, Transfer
+    from accel_advisor.records.transfers import ModuleCallContext
     from accel_advisor.source.document import Document
 
 _SMALL = calls(
@@ -42,11 +45,11 @@ _HALVES = (AnyCall("autocast"), *methods("Module", "half", "bfloat16"), *within(
 _LEAVE_IT = frozenset({"accelerate", "deepspeed"})
 """Frameworks that leave the layout to the program."""
 _NETS = re.compile(r"(?:wide_)?resne[xt]|densenet|deeplab|fcn_|fasterrcnn|retinanet")
-_BY_NAME = re.compile(r"models\.__dict__\[|getattr\((?:torchvision\.)?models, ")
-_NAMED_NET = re.compile(rf"[\"'](?:{_NETS.pattern})\w*[\"']")
-_MENTIONS = re.compile(r"channels_?last|memory_format|\beinops\b|\basync[ ]?=[ ]?True")
-"""Words of programs that know of layouts, take tensors apart by einops, or run under a torch older than them."""
-_OWN_KERNELS = re.compile(r"\b(?:import|from)[ \t]+[\w.]*(?:_cuda|_ext|\b_C|_gpu|_kernels?)\b")
+_NAMED_NET = re.compile(rf"(?:{_NETS.pattern})\w*")
+_LAYOUTS = re.compile(r"channels_?last|memory_format")
+"""Names and strings of programs that know of layouts."""
+_KERNELS = re.compile(r"_(?:cuda|ext|gpu|kernels?)$|^_C$")
+"""Names of modules that were built, where the program has none of that name in Python."""
 _WIDE = frozenset({"torch.nn.Conv2d", "torch.nn.ConvTranspose2d"})
 _LAYER = re.compile(r"(?:torch\.)?(?:nn\.)?Conv(?:Transpose)?2d")
 _MODULE = re.compile(r"(?:Module|Net|Block|Base|Model)$")
@@ -57,7 +60,6 @@ _LIKE_LAYOUTS = frozenset({("0", "2", "3", "1"), ("0", "3", "1", "2")})
 _MANY = 4
 """Places that build convolutions, from which on a model is no exercise."""
 _FEW_IMAGES = 2
-_MOST_TEXTS = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +94,12 @@ def channels_first(facts: Facts) -> ChannelsFirst | None:
         return None
     if facts.frameworks - _LEAVE_IT or not any(one.loaders for one in facts.program) or facts.does(*_SMALL, *_BARS):
         return None
-    if _NAMES_SMALL.search(loop.document.text):
+    if loop.document.once(_names_small) or any(one.document.once(_knows_layouts) for one in facts.program):
         return None
-    if any(_bars(one.document.text) or one.document.once(_rearranges) for one in facts.program):
+    if _imports_kernels(facts) or any(_runs_before_layouts(one.document) for one in facts.program):
         return None
     trained = next((one for one in trainings(facts) if one.loop is loop), None)
-    if trained is not None and trained.module.kind == "torch.nn.Linear":
+    if _takes_apart(facts, loop, trained) or (trained is not None and trained.module.kind == "torch.nn.Linear"):
         return None
     known = trained if trained is not None and trained.convolves else None
     if not _convolves(facts) or (_takes_few(loop) and not facts.does(*_HALVES)):
@@ -118,7 +120,7 @@ def _convolves(facts: Facts) -> bool:
         return dense >= max(_MANY, 3 * grouped)
     operations = (one.what for each in facts.program for one in each.operations)
     built = any(one.owner.startswith("torchvision.models") and _NETS.match(one.name) for one in operations)
-    return built or any(_names_net(one.document.text) for one in facts.program)
+    return built or any(one.document.once(_names_net) for one in facts.program)
 
 
 def _takes_few(loop: Loop) -> bool:
@@ -142,14 +144,59 @@ def _is_move_of(transfer: Transfer, training: Training) -> bool:
     return all(one is not None and one.plain is training.module.plain for one in moved)
 
 
-@lru_cache(maxsize=_MOST_TEXTS)
-def _bars(text: str) -> bool:
-    return _MENTIONS.search(text) is not None or _OWN_KERNELS.search(text) is not None
+def _words(tree: cst.Module) -> Iterator[str]:
+    """The names and the strings of a text's code, but for its docstrings."""
+    statements = {id(one.value) for one in descendants(tree, cst.Expr)}
+    for one in descendants(tree, cst.Name, cst.SimpleString, cst.FormattedStringText):
+        if isinstance(one, (cst.Name, cst.SimpleString, cst.FormattedStringText)) and id(one) not in statements:
+            yield one.value
 
 
-@lru_cache(maxsize=_MOST_TEXTS)
-def _names_net(text: str) -> bool:
-    return _BY_NAME.search(text) is not None and _NAMED_NET.search(text) is not None
+def _names_small(tree: cst.Module) -> bool:
+    return any(map(_NAMES_SMALL.search, _words(tree)))
+
+
+def _knows_layouts(tree: cst.Module) -> bool:
+    return any(map(_LAYOUTS.search, _words(tree)))
+
+
+def _runs_before_layouts(document: Document) -> bool:
+    """Whether a text copies with ``async=True``, as no torch did any more that has layouts."""
+    given = descendants(document.tree, cst.Arg) if document.outdated is not None else ()
+    names = (one.keyword for one in given if one.keyword is not None and one.keyword.value == "non_blocking")
+    return any(document.code(one).startswith("async") for one in names)
+
+
+def _imports_kernels(facts: Facts) -> bool:
+    """Whether a program imports einops, which takes tensors apart, or kernels of its own."""
+    own = {Path(one.document.filename).stem for one in facts.program}
+    own |= {definition.name.value for one in facts.program for definition in one.document.once(_definitions)}
+    parts = {part for one in facts.program for part in one.document.once(_imported_parts)}
+    return "einops" in parts or any(map(_KERNELS.search, parts - own))
+
+
+def _definitions(tree: cst.Module) -> list[cst.FunctionDef | cst.ClassDef]:
+    return [one for one in tree.body if isinstance(one, (cst.FunctionDef, cst.ClassDef))]
+
+
+def _imported_parts(tree: cst.Module) -> frozenset[str]:
+    """The parts of the names of what a text imports, but for those of torch."""
+    names: list[str] = []
+    for one in descendants(tree, cst.Import, cst.ImportFrom):
+        package = f"{dotted(one.module)}." if isinstance(one, cst.ImportFrom) else ""
+        names += [package, *(package + dotted(each.name) for each in descendants(one, cst.ImportAlias))]
+    return frozenset(part for name in names if not name.startswith("torch.") for part in name.split("."))
+
+
+def _names_net(tree: cst.Module) -> bool:
+    """Whether a text takes a network of torchvision by its name, and spells the name of one of convolutions."""
+    imported = imported_names(tree)
+    tables = [one.value for one in descendants(tree, cst.Subscript)]
+    held = [one.value for one in tables if isinstance(one, cst.Attribute) and one.attr.value == "__dict__"]
+    held += [one.args[0].value for one in descendants(tree, cst.Call) if dotted(one.func) == "getattr" and one.args]
+    if not any(full_name(imported, one) == "torchvision.models" for one in held):
+        return False
+    return any(_NAMED_NET.fullmatch(one.raw_value) for one in descendants(tree, cst.SimpleString))
 
 
 def _dense(tree: cst.Module) -> list[cst.Call]:
@@ -181,8 +228,8 @@ def _code(node: cst.BaseExpression | None) -> str:
     return node.value if isinstance(node, (cst.Integer, cst.Name)) else "..."
 
 
-def _in_networks(tree: cst.Module) -> Iterator[tuple[cst.Call, str, tuple[str, ...]]]:
-    """The calls in the methods of modules that are no losses, each with its last name and its arguments."""
+def _in_networks(tree: cst.Module) -> Iterator[tuple[cst.ClassDef, cst.Call, str, tuple[str, ...]]]:
+    """The calls in the methods of modules that are no losses, each with its class, last name and arguments."""
     for cls in descendants(tree, cst.ClassDef):
         if _NO_NETWORK.search(cls.name.value) or not any(_MODULE.search(dotted(one.value)) for one in cls.bases):
             continue
@@ -192,23 +239,54 @@ def _in_networks(tree: cst.Module) -> Iterator[tuple[cst.Call, str, tuple[str, .
                 given = [one.value for one in call.args]
                 if len(given) == 1 and isinstance(given[0], (cst.Tuple, cst.List)):
                     given = [one.value for one in given[0].elements]
-                yield call, name, tuple(map(_code, given))
+                yield cls, call, name, tuple(map(_code, given))
 
 
-def _rearranges(tree: cst.Module) -> bool:
-    """Whether a network permutes or splits its images by hand: each time they would be copied to another layout."""
-    for call, name, given in _in_networks(tree):
-        if name == "permute" and len(given) >= 4 and given not in _LIKE_LAYOUTS:
-            return True
-        if name in ("view", "reshape") and len(given) >= 4 and given[-2:] != ("1", "1"):
-            inner = (one.func for one in descendants(call.func, cst.Call))
-            if not any(isinstance(one, cst.Attribute) and one.attr.value == "permute" for one in inner):
-                return True
-    return False
+def _takes_apart(facts: Facts, loop: Loop, trained: Training | None) -> bool:
+    """Whether the network that a loop trains permutes or splits its images by hand: each time they would be copied to
+    another layout. Where the network is known, another one that is seen to be called is not a part of it; any class of
+    which that is not known may be."""
+    found = [cls for one in facts.program for cls in one.document.once(_rearranging)]
+    if trained is None or not found:
+        return bool(found)
+    inside = _called(context for _, context in facts.program.calls_in.get(loop, ()))
+    anywhere = _called(context for one in facts.program for call in one.module_calls for context in call.contexts)
+    names = _names_within(facts, [trained.module.node, *inside])
+    return any(cls in inside or cls not in anywhere or cls.name.value in names for cls in found)
+
+
+def _called(contexts: Iterable[ModuleCallContext]) -> set[cst.ClassDef]:
+    """The classes, and their bases, of the modules that are called."""
+    classes = [one.module.cls for one in contexts if isinstance(one.module, Module)]
+    return {base.node for one in classes if one is not None for base in one.lineage()}
+
+
+def _names_within(facts: Facts, pending: list[cst.CSTNode]) -> set[str]:
+    """The names that pieces of a program read, and those that what the program defines by these names reads."""
+    definitions = [definition for one in facts.program for definition in one.document.once(_definitions)]
+    names: set[str] = set()
+    while pending:
+        fresh = names_read_in(pending.pop()) - names
+        names |= fresh
+        pending += [one for one in definitions if one.name.value in fresh]
+    return names
+
+
+def _rearranging(tree: cst.Module) -> list[cst.ClassDef]:
+    """The classes that permute or split images by hand."""
+    found: list[cst.ClassDef] = []
+    for cls, call, name, given in _in_networks(tree):
+        views = name in ("view", "reshape") and len(given) >= 4 and given[-2:] != ("1", "1")
+        inner = (one.func for one in descendants(call.func, cst.Call)) if views else ()
+        if views and any(isinstance(one, cst.Attribute) and one.attr.value == "permute" for one in inner):
+            continue
+        if views or (name == "permute" and len(given) >= 4 and given not in _LIKE_LAYOUTS):
+            found.append(cls)
+    return found
 
 
 def _flattens(tree: cst.Module) -> list[cst.Call]:
     """The calls of ``view`` that make rows of images, whose length is computed."""
     computed = (cst.UnaryOperation, cst.BinaryOperation)
-    views = (call for call, name, given in _in_networks(tree) if name == "view" and len(given) == 2)
+    views = (call for _, call, name, given in _in_networks(tree) if name == "view" and len(given) == 2)
     return [one for one in views if isinstance(one.args[-1].value, computed)]
