@@ -55,6 +55,24 @@ class TestSkipped:
         assert found() == [name]
         assert found(name, force=True) == [name]
 
+    @pytest.mark.parametrize(
+        ("head", "taken"),
+        [
+            ("#!/usr/bin/python3", True),
+            ("#!/usr/bin/env python", True),
+            ("#! /usr/bin/env -S python3.11 -u", True),
+            ("#!/bin/sh", False),
+            ("#!/usr/bin/env ipythonish", False),
+            ("# python3", False),
+            ("", False),
+        ],
+    )
+    def test_programs_without_a_suffix(self, tree: Path, head: str, taken: bool) -> None:
+        (tree / "train").write_text(f"{head}\nimport torch\n")
+        (tree / "train.sh").write_text(f"{head}\nimport torch\n")
+        assert found() == ["train"] * taken
+        assert found("train") == ["train"]
+
     def test_names_that_only_sound_like_debugging(self, tree: Path) -> None:
         make(tree, "benchpress.py", "profiles.py", "debugger.py", "workbench/a.py")
         assert found() == ["benchpress.py", "debugger.py", "profiles.py", "workbench/a.py"]
