@@ -237,6 +237,23 @@ def test_names_the_loss_that_belongs_under_autocast_too(tmp_path: Path) -> None:
     assert [one.message for one in found.related] == ["the loop of the training", "the loss is computed here"]
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("out = part.chosen(x.cuda())", "part.chosen(x.cuda())"),
+        ("out = x.cuda().float()", "for (x,) in loader:"),
+        ("out, _ = part(x.cuda())", "for (x,) in loader:"),
+    ],
+)
+def test_reports_what_the_loss_judges_where_no_model_is_seen(given: str, shown: str, tmp_path: Path) -> None:
+    """Only what a call gives that is not known, and by its name alone, comes from the model."""
+    steps = f"for (x,) in loader:\n        {given}\n        criterion(out, x).backward()\n        optimizer.step()\n"
+    before = IMPORTS + IMAGE_LOADER + DEEP + "net.cuda()\ncriterion = nn.MSELoss()\n"
+    source = f"{before}def train(part):\n    {steps}\ntrain(conf.wrap(net))\n"
+    (found,) = findings_of("ACC417", source, tmp_path)
+    assert source[found.span.start.offset :].startswith(shown)
+
+
 NETS = {
     "layers of the project": """
 class Padded(nn.Conv2d):

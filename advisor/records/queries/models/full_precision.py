@@ -18,7 +18,7 @@ from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, sp
 from accel_advisor.records.queries.training_loops import first_step, trainings
 from accel_advisor.records.queries.waits.acting_loops import acting_loops
 from accel_advisor.syntax.imports import bound_by, full_name
-from accel_advisor.syntax.shapes import names_read_in
+from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation, OperationContext
+    from accel_advisor.records.transfers import ModuleCall
     from accel_advisor.source.document import Document
 
 SINCE = (1, 10)
@@ -85,6 +86,7 @@ _TRANSFORMERS = within("transformers", "pytorch_transformers", "pytorch_pretrain
 _MODEL = re.compile(r"(?:Model|For[A-Z]\w+)(?:\.from_(?:pretrained|config))?$")
 """What their models are called, whose layers are many."""
 _SMALL = calls(*(f"torchvision.datasets.{name}MNIST" for name in ("", "Fashion", "K", "E", "Q")))
+_OF_TORCH = within("torch", "Tensor")
 _MANY = 4
 """Places that build convolutions, from which on a model is no exercise."""
 
@@ -99,7 +101,7 @@ class FullPrecision:
     Attributes:
         loop: the first one of its program.
         document, node: the first call of a model in its steps, outside of models, where one is seen; otherwise the
-            loop.
+            call in the loop that gives what its last loss is computed from, or else the loop.
         loss: the last call of a loss in the loop's own text.
         way: the call in the loop's own text that leads to the model, where the model is called elsewhere.
         option: the option without which it does, where one lets the program compute in another precision; or empty.
@@ -131,7 +133,11 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     if first is None or acting_loops(facts, [first]):
         return None  # the small networks of an agent wait for what they act on
     model = first_step(facts, first)
-    document, node = (model.document, model.node) if model is not None else (first.document, first.node)
+    losses = [call.node for call, _ in facts.program.calls_in.get(first, ()) if _is_loss_in(first, call)]
+    loss = losses[-1] if losses else None
+    document, node = first.document, _judged(facts, first, loss) or first.node
+    if model is not None:
+        document, node = model.document, model.node
     if document is not facts.document or not _may(facts):
         return None
     switched = _switched_by(facts, first)
@@ -147,16 +153,29 @@ def full_precision(facts: Facts) -> FullPrecision | None:
         return None  # a pretrained model is looked at, as in the transfer of a style
     home = next(one for one in facts.program if one.document is first.document)
     proven = any(one.loop is first and (one.convolves or one.attends) for one in trainings(home))
-    called = facts.program.calls_in.get(first, ())
-    losses = [call.node for call, _ in called if call.loss and first.holds(call.document, call.node)]
     basis = PROVEN if proven else Evidence.of(Ground.GPU, Ground.LAYERS)
     basis |= Evidence.of(Ground.DEFAULT) if option else PROVEN
-    loss, penalty = losses[-1] if losses else None, twice[0] if twice else None
+    penalty = twice[0] if twice else None
     others, kept = tuple(_others(facts, first)), tuple(needing_float32(facts))
     inside = first.holds(document, node)
     calls = () if inside else descendants(first.node, cst.Call)
     way = next((one for one in calls if facts.call_graph.leads_to(one, node)), None)
     return FullPrecision(first, document, node, loss, way, option, switch, penalty, others, kept, basis)
+
+
+def _is_loss_in(loop: Loop, call: ModuleCall) -> bool:
+    return call.loss and loop.holds(call.document, call.node)
+
+
+def _judged(facts: Facts, loop: Loop, loss: cst.Call | None) -> cst.Call | None:
+    """The call in the text of a loop whose result a loss is given first: that of the model, if it is nothing known."""
+    given = loss.args[0].value if loss is not None and loss.args else None
+    if not isinstance(given, cst.Name):
+        return None
+    known = {id(one.node) for one in facts.operations if one.does(*_OF_TORCH)}
+    bound = (one for one in descendants(loop.node, cst.Assign) if dotted(one.targets[0].target) == given.value)
+    calls = (one.value for one in bound if isinstance(one.value, cst.Call) and id(one.value) not in known)
+    return next(calls, None)
 
 
 def _first(facts: Facts) -> Loop | None:
