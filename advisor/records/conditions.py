@@ -23,7 +23,8 @@ _FLAG = re.compile(
     r"(?:use_?|with_?|has_?|is_?|on_?)?(?:cuda|gpus?)(?:_available)?|is_available"
     r"|(?P<host>(?:(?:use|force|on|to)_?)?cpu\w*|no_?(?:cuda|gpu)|offload\w*)"
 )
-_FLAGS = ("True", "False", "None")
+_UNASKED = ("True", "False", "None")
+"""Defaults of parameters that switch something."""
 _GIVEN_BY_THE_RUN = re.compile(r"cuda|gpu|device|rank|main_process|master|distributed|is_available", re.IGNORECASE)
 
 
@@ -98,7 +99,7 @@ class Condition:
         name = dotted(asked) if isinstance(asked, cst.Name) else ""
         given = (one.default for one in params if one.name.value == name and one.default is not None)
         default = dotted(next(given, None))
-        return default in _FLAGS and ((default == "True") is negated) is (self.branch == 0)
+        return default in _UNASKED and ((default == "True") is negated) is (self.branch == 0)
 
     @property
     def ordinary(self) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Pause, Severity
-from accel_advisor.records.facts import Facts, Loop
-from accel_advisor.records.queries.steps.host_waits import LoopWaits, Need, Wait, waits_of_each_step
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.steps.host_waits import waits_of_each_step
 from accel_advisor.records.queries.steps.training_steps import wait_in
+from accel_advisor.records.queries.waits.step_waits import LoopWaits, Wait
 from accel_advisor.rule import Rule, also_at
 
 
@@ -84,27 +85,17 @@ class HostSyncEveryStep(Rule):
         at = first.operation.node
         often, where = (f"{found.count} times ", "first ") if found.count > 1 else ("", "")
         times = f"{often}at every step{f', for each {first.each}' if first.each else ''}, {where}"
-        message = (
-            f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}; "
-            + self._remedy(loop, first)
-        )
+        message = f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}; {found.remedy}"
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
         related += [also_at(loop.document, one, "steps come there from here") for one in found.ways]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))
         level, wait = Severity.WARNING if found.costly else Severity.INFO, wait_in(loop, Pause.READS)
-        return self.finding(facts, at, message, severity=level, related=related, basis=found.basis, wait=wait)
+        return self.finding(
+            facts, at, message, severity=level, related=related, since=found.since, basis=found.basis, wait=wait
+        )
 
     def _beside(self, other: Wait) -> str:
         here = "or here, in another branch" if other.instead else "it waits here too"
         each = f", for each {other.each}" if other.each else ""
         return "it reads the same value here once more" if other.again else f"{here}{each}"
-
-    def _remedy(self, loop: Loop, first: Wait) -> str:
-        if first.checks:
-            return "check that the value is finite every few hundred steps"
-        if first.late:
-            return "read the value in the steps that use it, and keep it as a tensor (`.detach()`) until then"
-        if loop.goes_over_epochs and first.need in (Need.VALUES, Need.ANSWER, Need.NUMBER):
-            return "each pass is one step here: read the values every ten or hundred passes"
-        return first.need.value

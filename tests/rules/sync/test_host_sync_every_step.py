@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +69,46 @@ REMEDIES = {
 def test_the_remedy_fits_what_the_step_waits_for(body: str, tmp_path: Path) -> None:
     (found,) = findings_of("ACC208", f"{CLASSIFIER}{BATCH}    {body}\n", tmp_path)
     assert REMEDIES[body] in found.message
+
+
+def test_a_remedy_that_the_torch_of_a_project_lacks_is_minor(tmp_path: Path) -> None:
+    inverse = "a = torch.linalg.inv(out.T @ out)"
+    for body, minor in ((inverse, True), ("a = loss.item()", False), (f"{inverse}; b = loss.item()", False)):
+        (tmp_path / "requirements.txt").write_text("torch==1.9.0\n")
+        (found,) = findings_of("ACC208", f"{CLASSIFIER}{BATCH}    {body}\n", tmp_path)
+        assert (found.minor, "(torch 1.13 or later" in found.message) == (minor, minor)
+
+
+@pytest.mark.parametrize(
+    ("body", "times"),
+    [
+        ("a, b = torch.linalg.inv(out.T @ out), (out.T @ out).inverse()", 2),
+        ("m = out.T @ out\n    a, b = torch.linalg.inv(m), m.inverse()", 2),
+        ("m = out.sum()\n    a, b = m.item(), float(m)", 1),
+    ],
+)
+def test_each_function_that_asks_whether_it_failed_waits_by_itself(body: str, times: int, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", f"{CLASSIFIER}{BATCH}    {body}\n", tmp_path)
+    assert f"GPU {'2 times ' if times == 2 else ''}at every step" in found.message
+
+
+def test_torch_reads_the_number_at_which_it_writes() -> None:
+    """What the rule holds of indexing: a tensor without dimensions is read, a list of positions is not."""
+    torch = pytest.importorskip("torch")
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Reads(TorchDispatchMode):
+        count = 0
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.count += "_local_scalar_dense" in str(func)
+            return func(*args, **(kwargs or {}))
+
+    held, number, positions = torch.zeros(5, 5), torch.tensor(2), torch.tensor([1, 2])
+    for at, reads in (((number,), 1), ((0, number), 1), ((0, slice(number)), 1), ((2,), 0), ((positions,), 0)):
+        with Reads() as seen:
+            held[at] = 1
+        assert seen.count == reads, at
 
 
 SILENT = {

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,6 +27,7 @@ from accel_advisor.records.queries.steps.training_steps import (
     training_loop,
 )
 from accel_advisor.records.queries.waits.acting_loops import acting_loops, happens_in_learning
+from accel_advisor.records.queries.waits.step_waits import MANY, LoopWaits, Need, Wait
 from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
@@ -101,10 +100,6 @@ _WAITING = (
     *_ADDS,
     *_FAILS,
 )
-_MOST_WAYS = 8
-"""Calls in a loop that are named as leading to its waits."""
-MANY = 3
-"""Waits in a step from which on they are worth a warning, and a remark where each pass is called an epoch."""
 SYNCHRONIZES = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
 """Functions that wait until the GPU has done everything."""
 READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
@@ -113,87 +108,6 @@ READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
 
 _EYES = re.compile(r"(?:^|_)(?:visuali[sz]e|viz|plot|draw|debug)(?:_|$)", re.IGNORECASE)
 """Names of functions that make pictures, or look for faults."""
-
-
-class Need(Enum):
-    """What a step waits for: values, or those that a ``forward`` goes on with, or that the host works on for the GPU;
-    how many there are; the sum of counts; the answer to a condition; a number for Python, where a tensor would do; or
-    whether a function failed. Each with what to do instead, in words."""
-
-    VALUES = "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps"
-    FORWARD = "take the value from the batch before it is copied, or compute with it as a tensor"
-    ROUND_TRIP = "the host computes with it and sends the result back: compute that on the GPU"
-    SIZE = "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do"
-    COUNTS = "pass `output_size`"
-    ANSWER = "let the GPU decide, as `torch.where` does, or ask every few hundred steps"
-    FAILURE = "it asks whether it failed: `torch.linalg.inv_ex`, `solve_ex` and their like do not"
-    NUMBER = "Python needs a number here: let tensors compute it (`torch.sqrt`, `index_select`, `torch.minimum`)"
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """A place where a step waits for the GPU.
-
-    Attributes:
-        operation: what waits.
-        need: what it waits for.
-        basis: what shows that it does.
-        each: what it happens for one by one in a step: ``parameter`` or ``sample``; empty where it happens once.
-        late: whether every step reads the value, but only one in so many uses it.
-        checks: whether the value is read to see whether it is finite.
-        instead: whether it stands in a branch that excludes another one that waits.
-        again: whether another one reads the same value before it, and waits in its place.
-    """
-
-    operation: Operation
-    need: Need
-    basis: Evidence
-    late: bool
-    checks: bool
-    each: str = ""
-    instead: bool = False
-    again: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LoopWaits:
-    """The places of one document where each step of a training loop waits for the GPU: first those in the text of the
-    loop, then those in what it calls, in the order of the text."""
-
-    loop: Loop
-    waits: tuple[Wait, ...]
-
-    @property
-    def basis(self) -> Evidence:
-        """What the first of them rests on."""
-        return self.waits[0].basis
-
-    @property
-    def count(self) -> int:
-        """How often a step waits at least: of branches that exclude each other, and of functions that the program
-        chooses from, one is taken, and what is read twice is waited for once."""
-        counted = [one for one in self.waits if not (one.instead or one.again)]
-        chosen = Counter(id(one.operation.function) for one in counted if Ground.CHOICE in one.basis.grounds)
-        return len(counted) - chosen.total() + max(chosen.values(), default=0)
-
-    @property
-    def ways(self) -> tuple[cst.Call, ...]:
-        """The calls in the text of the loop that lead to waits elsewhere, as far as they are known, in order."""
-        chains = [way for one in self.waits if not self._is_inside(one) for way in one.operation.ways]
-        first = (next((site for site in way if self.loop.holds(site.document, site.node)), None) for way in chains)
-        calls = {id(site.node): site.node for site in first if site is not None}
-        return tuple(sorted(calls.values(), key=lambda one: self.loop.document.span(one).start.offset)[:_MOST_WAYS])
-
-    def _is_inside(self, wait: Wait) -> bool:
-        return self.loop.holds(wait.operation.document, wait.operation.node)
-
-    @property
-    def costly(self) -> bool:
-        """Whether it is worth a warning: a step waits often, or late, or for each of many things, and it is not that of
-        an optimizer which nothing in the program is seen to use."""
-        many = self.count >= MANY and not self.loop.goes_over_epochs
-        unused = Ground.OPTIMIZER in self.basis.grounds
-        return not unused and (many or any(one.late or one.each for one in self.waits))
 
 
 def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
