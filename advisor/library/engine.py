@@ -21,7 +21,7 @@ from accel_advisor.linting.fix_loop import fix
 from accel_advisor.linting.joining import joined
 from accel_advisor.linting.linter import lint
 from accel_advisor.linting.report import Report
-from accel_advisor.project.discovery import SUFFIXES, Discoverer, Found
+from accel_advisor.project.discovery import SUFFIXES, Discoverer, Found, may_hold_python
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.sights import Landmark
 from accel_advisor.source.document import Document
@@ -120,13 +120,13 @@ class Engine:
         """Lets a text stand instead of what a file holds, until it is closed. The file need not be there.
 
         Args:
-            path: of a Python file or a notebook.
+            path: of a Python file, a program without a suffix, or a notebook.
             text: all of it; of a notebook, its JSON.
 
         Raises:
-            ValueError: the file is neither.
+            ValueError: the file is none of them.
         """
-        if not os.fspath(path).endswith(SUFFIXES):
+        if not may_hold_python(os.fspath(path)):
             raise ValueError(f"{os.fspath(path)}: is neither a Python file nor a notebook ({', '.join(SUFFIXES)})")
         raw = encoded(text)
         with self._changing:

@@ -89,6 +89,11 @@ def holds_tests(raw: bytes) -> bool:
     return _TESTS.search(raw) is not None
 
 
+def may_hold_python(path: str) -> bool:
+    """Whether a file's name is one of Python files, notebooks, or programs without a suffix."""
+    return path.endswith(SUFFIXES) or "." not in os.path.basename(path)
+
+
 def is_script(path: str) -> bool:
     """Whether a file without a suffix says in its first line that Python runs it, as pre-commit reads files, too."""
     if "." in os.path.basename(path):

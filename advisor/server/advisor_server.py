@@ -49,7 +49,7 @@ class AdvisorServer(LanguageServer):
         self.workspaces = Workspaces()
         self.checking = Checking(self.workspaces, self.publish, self.failed)
         self.trials = Trials()
-        self._said = ""
+        self._wrong_settings = ""
         self._running: dict[str, RunningTrial] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -79,8 +79,7 @@ class AdvisorServer(LanguageServer):
         for uri, diagnostics in found.items():
             version = file.version_of(uri)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
-        file.published = set(file.uris)
-        self._said = ""
+        file.published, file.failure = set(file.uris), ""
         self._forget_finished()
 
     def _forget_finished(self) -> None:
@@ -94,14 +93,15 @@ class AdvisorServer(LanguageServer):
         for uri in file.published:
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
-    def failed(self, error: Exception) -> None:
-        """Says why nothing is found, once until something is."""
+    def failed(self, file: OpenFile, error: Exception) -> None:
+        """Says why nothing is found in a file, once for all open files that it is true of."""
         usable = isinstance(error, (ConfigError, SelectorError, ValueError))
         text = str(error) if usable else f"internal error: {type(error).__name__}: {error}; please report it"
         if not usable:
             logging.getLogger(__name__).error("%s", error, exc_info=error)
-        if text != self._said:
-            self._said = text
+        told = any(one.failure == text for one in self.workspaces.files.values())
+        file.failure = text
+        if not told:
             self.say(types.MessageType.Error, text)
 
     def say(self, kind: types.MessageType, text: str) -> None:
@@ -114,16 +114,19 @@ class AdvisorServer(LanguageServer):
             if await self.checking.current(file) and file.checked is not None:
                 return file.checked.findings
         except (ConfigError, SelectorError) as error:
-            self.failed(error)
+            self.failed(file, error)
         return ()
 
     def set_up(self, path: str, data: Any) -> None:
         """Adds a folder with settings, or without where they cannot be used."""
-        settings = Settings()
+        settings, wrong = Settings(), ""
         try:
             settings = Settings.of(data)
         except ValueError as error:
-            self.failed(error)
+            wrong = str(error)
+            if wrong != self._wrong_settings:
+                self.say(types.MessageType.Error, wrong)
+        self._wrong_settings = wrong
         self.workspaces.add(path, settings)
 
     async def asked(self, question: Awaitable[Answer]) -> Answer | None:

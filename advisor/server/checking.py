@@ -26,11 +26,11 @@ class Checking:
 
     Args:
         publish: is given each file with a new answer, in the loop.
-        failed: is given what kept files from being checked, such as a configuration that cannot be used.
+        failed: is given what kept a file from being checked, such as a configuration that cannot be used.
     """
 
     def __init__(
-        self, workspaces: Workspaces, publish: Callable[[OpenFile], None], failed: Callable[[Exception], None]
+        self, workspaces: Workspaces, publish: Callable[[OpenFile], None], failed: Callable[[OpenFile, Exception], None]
     ) -> None:
         self._workspaces = workspaces
         self._publish = publish
@@ -75,7 +75,7 @@ class Checking:
         while file.checked_at != self._workspaces.changes:
             if self._workspaces.files.get(file.uri) is not file:
                 return False
-            await self._check([file])
+            await self._check(file)
         return True
 
     async def _run(self) -> None:
@@ -86,21 +86,30 @@ class Checking:
                 await asyncio.sleep(left)
             self._woken.clear()
             first, self._edited = self._edited, None
-            try:
-                if first is not None and self._workspaces.files.get(first.uri) is first:
-                    await self._check([first])
-                if not self._woken.is_set():  # else the text is another one by now, and comes first again
-                    await self._check(list(self._workspaces.files.values()))
-            except Exception as error:
-                self._failed(error)
+            if first is not None and self._workspaces.files.get(first.uri) is first:
+                await self._check_each([first])
+            if not self._woken.is_set():  # else the text is another one by now, and comes first again
+                await self._check_each(list(self._workspaces.files.values()))
 
-    async def _check(self, files: Sequence[OpenFile]) -> None:
-        """Checks files one by one, and publishes what is found unless a text changed meanwhile: that comes first."""
-        for file in [one for one in files if one.checked_at != self._workspaces.changes]:
-            changes, found = await self.run(lambda: (self._workspaces.changes, file.engine.check([file.path])))  # noqa: B023
-            if changes != self._workspaces.changes:
-                return
-            (file.checked,), file.checked_at = found, changes
-            if self._workspaces.files.get(file.uri) is file:
-                self._publish(file)
-            await self.run(collect_what_is_new)
+    async def _check_each(self, files: Sequence[OpenFile]) -> None:
+        """Checks files one by one, until a text changes: that comes first. What keeps one from being checked does not
+        keep the others."""
+        for file in files:
+            try:
+                if not await self._check(file):
+                    return
+            except Exception as error:
+                self._failed(file, error)
+
+    async def _check(self, file: OpenFile) -> bool:
+        """Checks a file, where that is not done, and publishes what is found; False where a text changed meanwhile."""
+        if file.checked_at == self._workspaces.changes:
+            return True
+        changes, found = await self.run(lambda: (self._workspaces.changes, file.engine.check([file.path])))
+        if changes != self._workspaces.changes:
+            return False
+        (file.checked,), file.checked_at = found, changes
+        if self._workspaces.files.get(file.uri) is file:
+            self._publish(file)
+        await self.run(collect_what_is_new)
+        return True

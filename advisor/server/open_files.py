@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pygls.uris import to_fs_path
 
 from accel_advisor.library.engine import Checked, Engine, encoded
+from accel_advisor.project.discovery import may_hold_python
 from accel_advisor.server.open_texts import OpenNotebook, OpenText
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
@@ -23,6 +24,7 @@ class OpenFile:
         engine: that of its folder of the workspace.
         checked: what was found last.
         checked_at: after how many changes of all texts.
+        failure: why it cannot be checked, as the person was told; empty where it can.
         published: the URIs that have diagnostics.
     """
 
@@ -33,6 +35,7 @@ class OpenFile:
     notebook: OpenNotebook | None = None
     checked: Checked | None = None
     checked_at: int = -1
+    failure: str = ""
     published: set[str] = field(default_factory=set)
 
     def give(self) -> None:
@@ -83,4 +86,4 @@ def path_of(uri: str, root: str, ending: str = ".py") -> str | None:
     if path is None:
         name = os.path.basename(uri.rpartition(":")[2]) or "untitled"
         path = os.path.join(root, name if name.endswith((".py", ".ipynb")) else f"{name}{ending}")
-    return path if path.endswith((".py", ".pyw", ".ipynb")) else None
+    return path if may_hold_python(path) else None

@@ -196,6 +196,12 @@ def test_choices_are_those_of_the_command_line(project: Path) -> None:
         Engine(project).update("notes.txt", "")
 
 
+def test_a_program_without_a_suffix_is_checked_as_one_with_it(engine: Engine) -> None:
+    engine.update("launch", "#!/usr/bin/env python3\n" + TRAIN)
+    engine.update("launch.py", "#!/usr/bin/env python3\n" + TRAIN)
+    assert codes(engine, "launch") == codes(engine, "launch.py") != []
+
+
 def test_fixes_are_made_in_memory_only(engine: Engine, project: Path) -> None:
     engine.update("train.py", TRAIN + "# typed\n")
     after = engine.fixed("train.py", unsafe=True)

@@ -263,6 +263,32 @@ async def test_settings_of_several_folders(trained: Path, tmp_path: Path) -> Non
         editor.save(one)
         await editor.until(lambda: bool(editor.client.messages))
         assert "no rule is called 'ACC999'" in editor.client.messages[-1].message
+        version = editor.replace(two, LOADERS + "# typed\n")
+        assert codes(await editor.diagnostics(two, version)) == ["ACC102"]
+        editor.replace(one, LOADERS + "# typed\n")
+        version = editor.replace(two, LOADERS)
+        assert await editor.diagnostics(two, version)
+        assert len(editor.client.messages) == 1
+        (trained / "pyproject.toml").write_text("")
+        editor.save(one)
+        await editor.diagnostics(one)
+
+
+@driven
+async def test_a_program_without_a_suffix(trained: Path) -> None:
+    async with editing(trained) as editor:
+        uri = editor.open(trained / "launch", "#!/usr/bin/env python3\n" + TRAIN)
+        beside = editor.open(trained / "train.py", TRAIN)
+        assert codes(await editor.diagnostics(uri)) == codes(await editor.diagnostics(beside)) != []
+
+
+@driven
+async def test_a_python_text_in_a_file_of_another_kind(trained: Path) -> None:
+    async with editing(trained) as editor:
+        editor.open(trained / "launch.txt", TRAIN)
+        beside = editor.open(trained / "train.py", TRAIN)
+        assert await editor.diagnostics(beside)
+        assert {one.uri for one in editor.published} == {beside}
 
 
 @driven
