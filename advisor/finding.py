@@ -312,6 +312,7 @@ class Finding:
         group: what it shares with other findings of its rule in the file that are the same remark; empty for nothing.
         wait: the wait of a step that it is about; None where it is about something else.
         price: what a trial measured of it; None where none did.
+        advice: the part of the message that says what to do; empty where the tool speaks of itself.
 
     Example:
         >>> from accel_advisor import lint
@@ -335,11 +336,12 @@ class Finding:
     group: str = ""
     wait: StepWait | None = None
     price: Price | None = None
+    advice: str = ""
 
     @property
     def remedy(self) -> str:
-        """What to do about it, in a few words: the title of its fix, or else the last part of its message."""
-        return self.fix.title if self.fix is not None else self.message.rpartition("; ")[2]
+        """What to do about it, in a few words: the title of its fix, or else what its message asks for."""
+        return self.fix.title if self.fix is not None else self.advice or self.message
 
     @property
     def sort_key(self) -> tuple[str, int, str]:

@@ -94,7 +94,8 @@ class Rule(ABC):
         self,
         facts: Facts,
         node: cst.CSTNode,
-        message: str,
+        claim: str,
+        remedy: str,
         *,
         severity: Severity | None = None,
         frequency: Frequency | None = None,
@@ -112,9 +113,11 @@ class Rule(ABC):
         what it rests on.
 
         Args:
+            claim: the object in the user's own names, and the consequence; no full stop.
+            remedy: what to do, in a few words; it follows the claim after a semicolon.
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
-                older one, the message names the version, and the fix is not safe; where it rules that version out, or
-                the file is written for a Python that it never ran on, the message says so, there is no fix, and the
+                older one, the remedy names the version, and the fix is not safe; where it rules that version out, or
+                the file is written for a Python that it never ran on, the remedy says so, there is no fix, and the
                 finding is minor.
             minor: whether only those want to know it who ask for it (``--minor``) or select this rule by itself.
             aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
@@ -129,17 +132,18 @@ class Rule(ABC):
             barred = ancient or facts.target.rules_out(package, since)
             if barred or facts.target.allows_before(package, since):
                 why = ", which this file is too old for" if ancient else ", which this project rules out"
-                message = f"{message} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"
+                remedy = f"{remedy} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"
                 fix = fix.at_most(Applicability.UNSAFE) if fix is not None and not barred else None
                 minor |= barred
         if fix is not None:
             others = partial(_other_texts, facts)
             more = *imports_left_over(document, fix.edits, others), *columns_kept(document, fix.edits)
             fix = replace(fix, edits=(*fix.edits, *more))
+        claim, advice = _on_one_line(claim), _on_one_line(remedy)
         return Finding(
             code=self.code,
             name=self.name,
-            message=_on_one_line(message),
+            message=f"{claim}; {advice}",
             severity=severity or self.severity,
             filename=document.filename,
             span=document.span(node),
@@ -151,6 +155,7 @@ class Rule(ABC):
             aside=aside,
             group=group,
             wait=wait,
+            advice=advice,
         )
 
 

@@ -43,7 +43,7 @@ class LoopOverFolder(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         for loop in facts.loops:
-            yield self.finding(facts, loop.node, "This is a loop.")
+            yield self.finding(facts, loop.node, "this is a loop", "look at it")
 '''
 FORMAT = """\
 from accel_advisor.linting.report import Report

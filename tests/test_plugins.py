@@ -84,7 +84,7 @@ class MeanOverOne(Rule):
             if on_gpu and all(dim.is_literal(1) for dim in dims) and isinstance(call, cst.Call):
                 edit = replace_node(facts.document, call.args[0], "dim=1")
                 fix = Fix("Name the dimension", (edit,), Applicability.SAFE)
-                yield self.finding(facts, call, f"`{facts.document.code(call)}` averages over one", fix=fix)
+                yield self.finding(facts, call, f"`{facts.document.code(call)}` averages over one", "name it", fix=fix)
 '''
 PROGRAM = "import torch\n\nx = torch.zeros(8, 8, device='{device}')\nprint(x.mean(1))\n"
 
@@ -114,7 +114,7 @@ def lint(site: Path, program: str, *args: str) -> subprocess.CompletedProcess[st
 def test_a_rule_of_another_package_reports(site: Path) -> None:
     done = lint(site, PROGRAM.format(device="cuda"), "--output-format", "concise")
     assert "train.py:4:7: HOU101" in done.stdout, done.stdout + done.stderr
-    assert "`x.mean(1)` averages over one" in done.stdout
+    assert "`x.mean(1)` averages over one; name it" in done.stdout
     assert (done.returncode, done.stderr) == (1, "")
 
 

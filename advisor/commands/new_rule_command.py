@@ -52,7 +52,7 @@ class $class_name(Rule):
         """Reports each loader once."""
         for loader in facts.loaders:
             if loader.given("num_workers").absent:
-                yield self.finding(facts, loader.node, f"`{loader.label}` ..., so ...; do ...")
+                yield self.finding(facts, loader.node, f"`{loader.label}` ..., so ...", "do ...")
 ''')
 TEST = string.Template('''\
 """$code $name, silent cases first."""

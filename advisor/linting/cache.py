@@ -227,11 +227,13 @@ def _plain(finding: Finding) -> list[Any]:
         finding.aside,
         finding.group,
         finding.wait and [finding.wait.loop, finding.wait.pause.value],
+        finding.advice,
     ]
 
 
 def _finding(data: list[Any]) -> Finding:
-    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor, aside, group, wait = data
+    code, name, message, severity, filename, span, fix, related, confidence, *kind, wait, advice = data
+    frequency, minor, aside, group = kind
     return Finding(
         code,
         name,
@@ -247,6 +249,7 @@ def _finding(data: list[Any]) -> Finding:
         bool(aside),
         group,
         wait and StepWait(wait[0], Pause(wait[1])),
+        advice=advice,
     )
 
 

@@ -179,15 +179,17 @@ class Suppressions:
         start, end = one.span.start.offset, one.codes_end
         written = " ".join(self._document.text[start:end].split())
         edit = self._document.edit(start, end, one.spelled)
-        means = f"is read as `{one.spelled}`; write it so" if one.codes else f"silences nothing; write `{one.spelled}`"
+        advice = "write it so" if one.codes else f"write `{one.spelled}`"
+        means = f"is read as `{one.spelled}`" if one.codes else "silences nothing"
         return Finding(
             code=code[0],
             name=code[1],
-            message=f"Misspelt suppression: `{written}` {means}.",
+            message=f"Misspelt suppression: `{written}` {means}; {advice}.",
             severity=Severity.WARNING,
             filename=self._document.filename,
             span=one.span,
             fix=Fix(f"Write `{one.spelled}`", (edit,), Applicability.SAFE) if one.codes else None,
+            advice=advice,
         )
 
     def _removal(self, one: Suppression, useless: Collection[str] | None) -> Fix:

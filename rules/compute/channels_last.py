@@ -86,22 +86,23 @@ class ChannelsLast(Rule):
     def _report(self, facts: Facts, found: ChannelsFirst) -> Finding:
         document, loop, move = facts.document, found.loop.node, found.move
         what = "this loop trains convolutions" if move is None else f"`{document.code(move.node)}` leaves convolutions"
-        message = (
+        claim = (
             f"{what} with their channels first{found.basis.clause}, and cuDNN transposes images around them for the "
-            "tensor cores; convert the model and its images to `torch.channels_last`, and measure it with "
-            "`accel-advisor tune --knobs channels_last`"
+            "tensor cores"
+        )
+        remedy = (
+            "convert the model and its images to `torch.channels_last`, and measure it with `accel-advisor tune "
+            "--knobs channels_last`"
         )
         view = "a `view` of images may raise then: `flatten(1)` does not"
         related = [also_at(where, call, view) for where, call in found.flattens]
         if move is not None:
             related.insert(0, also_at(document, loop, "the loop that trains"))
-        fix = self._fix(facts, move) if move is not None and found.alone else None
+        fix = self._fix(facts, move) if move is not None and found.alone and facts.torch_name else None
         node = loop if move is None else move.node
-        return self.finding(facts, node, message, fix=fix, related=related, basis=found.basis, since=_SINCE)
+        return self.finding(facts, node, claim, remedy, fix=fix, related=related, basis=found.basis, since=_SINCE)
 
     def _fix(self, facts: Facts, transfer: Transfer) -> Fix | None:
-        if facts.torch_name is None:
-            return None
         layout = f"{facts.torch_name}.channels_last"
         if transfer.method == "to":
             return pass_argument(transfer, "memory_format", layout)

@@ -62,12 +62,14 @@ class CheckpointUseReentrant(Rule):
         for operation in facts.operations_of(*_CHECKPOINTS):
             if not operation.lacks("use_reentrant"):
                 continue
-            message = (
-                f"`{operation.what.name}(...)` does not pass `use_reentrant`, so it warns and takes the "
-                f"reentrant implementation, whose output has no gradient where no input requires one; pass "
-                f"`use_reentrant=False`"
+            claim = (
+                f"`{operation.what.name}(...)` does not pass `use_reentrant`, so it warns and takes the reentrant "
+                "implementation, whose output has no gradient where no input requires one"
             )
+            remedy = "pass `use_reentrant=False`"
             fix = pass_argument(operation, "use_reentrant", "False")
             optional = any(one.is_choice for context in operation.contexts for one in context.conditions)
             level = Severity.INFO if optional else Severity.WARNING
-            yield self.finding(facts, operation.node, message, severity=level, fix=fix, since=_SINCE, minor=optional)
+            yield self.finding(
+                facts, operation.node, claim, remedy, severity=level, fix=fix, since=_SINCE, minor=optional
+            )

@@ -72,11 +72,9 @@ class CompileDynamicFalseRagged(Rule):
         for loader in facts.loaders:
             why = next((fixed[id(call)] for call in self._compiled(facts, loader) if id(call) in fixed), None)
             if why is not None and loader.trains and loader.ends_ragged:
-                message = (
-                    f"with {why} the model is compiled once more for the last, smaller batch of `{loader.label}`; pass "
-                    f"`drop_last=True`"
-                )
-                yield self.finding(facts, loader.node, message)
+                claim = f"with {why} the model is compiled once more for the last, smaller batch of `{loader.label}`"
+                remedy = "pass `drop_last=True`"
+                yield self.finding(facts, loader.node, claim, remedy)
 
     def _fixed(self, operation: Operation) -> str | None:
         """How a call of ``torch.compile`` says that shapes do not change; None where it does not."""

@@ -57,11 +57,9 @@ class CompiledStateDictPrefix(Rule):
         if not found or self._knows(facts):
             return
         for operation in found:
-            message = (
-                "every key that is saved here begins with `_orig_mod.`, which the model itself does not have; save the "
-                "weights of the model that was compiled, or compile it in place with `model.compile()`"
-            )
-            yield self.finding(facts, operation.node, message)
+            claim = "every key that is saved here begins with `_orig_mod.`, which the model itself does not have"
+            remedy = "save the weights of the model that was compiled, or compile it in place with `model.compile()`"
+            yield self.finding(facts, operation.node, claim, remedy)
 
     def _saves_compiled(self, operation: Operation) -> bool:
         return all(_is_compiled(context.subject) for context in operation.contexts)

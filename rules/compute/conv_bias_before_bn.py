@@ -71,11 +71,10 @@ class ConvBiasBeforeBn(Rule):
         for operation in facts.operations:
             first, second = operation.what.full, behind.get(id(operation.node))
             if second is not None and _follow(first, second) and self._adds(operation):
-                message = (
-                    f"the batch norm behind this `{operation.what.name}` takes its bias away again; pass `bias=False`"
-                )
+                claim = f"the batch norm behind this `{operation.what.name}` takes its bias away again"
+                remedy = "pass `bias=False`"
                 fix = self._fix(facts, operation)
-                yield self.finding(facts, operation.node, message, fix=fix, minor=True, group="bias")
+                yield self.finding(facts, operation.node, claim, remedy, fix=fix, minor=True, group="bias")
 
     def _adds(self, operation: Operation) -> bool:
         return operation.lacks("bias", _BIAS) or operation.gives("bias", True, _BIAS)

@@ -81,12 +81,15 @@ class CudnnBenchmarkUnset(Rule):
 
     def _report(self, facts: Facts, found: UnmeasuredTraining) -> Finding:
         torch, size = facts.torch_name or "torch", found.size
-        message = (
+        claim = (
             f"this trains convolutions on images of one size ({size.words}), whose algorithms cuDNN chooses without "
-            f"timing them; set `{torch}.backends.cudnn.benchmark = True` at startup, and measure it with "
-            f"`accel-advisor tune --knobs cudnn_benchmark`"
+            "timing them"
+        )
+        remedy = (
+            f"set `{torch}.backends.cudnn.benchmark = True` at startup, and measure it with `accel-advisor tune "
+            "--knobs cudnn_benchmark`"
         )
         related = [also_at(size.document, size.node, "this fixes the size")]
         if found.move is not None:
             related.append(also_at(found.move.document, found.move.node, "a model moves to the GPU here"))
-        return self.finding(facts, found.loop.node, message, related=related, minor=True)
+        return self.finding(facts, found.loop.node, claim, remedy, related=related, minor=True)

@@ -63,12 +63,13 @@ class CudnnFlags(Rule):
         for operation in facts.operations_of(_ENABLED, _BENCHMARK):
             switch_off = operation.what is _ENABLED and _sets(operation, False)
             if switch_off and not _is_set_again(facts, operation):
-                message = (
+                claim = (
                     f"`{facts.document.code(operation.node)} = False` makes convolutions and recurrent layers run "
-                    f"without cuDNN, on much slower kernels; leave it on"
+                    "without cuDNN, on much slower kernels"
                 )
+                remedy = "leave it on"
                 fix = self._fix(facts, operation, "True")
-                yield self.finding(facts, operation.node, message, severity=Severity.WARNING, fix=fix)
+                yield self.finding(facts, operation.node, claim, remedy, severity=Severity.WARNING, fix=fix)
             elif operation.what is _BENCHMARK and _sets(operation, True):
                 yield from self._contradiction(facts, operation)
 
@@ -81,15 +82,15 @@ class CudnnFlags(Rule):
         if not other.meets(benchmark):
             return
         where = " where it is set" if other.guarded else ""
-        message = (
+        claim = (
             f"`{document.code(benchmark.node)} = True` lets the clock choose the algorithms, so that runs differ "
-            f"although `{document.code(other.node)} = True` asks for the same results each time{where}; keep one of "
-            "them"
+            f"although `{document.code(other.node)} = True` asks for the same results each time{where}"
         )
+        remedy = "keep one of them"
         related = also_at(document, other.node, "asked for the same results here")
         # where only some runs are to agree, the others are right to measure
         fix = None if other.guarded else self._fix(facts, benchmark, "False")
-        yield self.finding(facts, benchmark.node, message, fix=fix, related=[related])
+        yield self.finding(facts, benchmark.node, claim, remedy, fix=fix, related=[related])
 
     def _fix(self, facts: Facts, operation: Operation, value: str) -> Fix | None:
         node = operation.assigned

@@ -88,8 +88,9 @@ class ManualAttention(Rule):
         for attention in attentions(facts):
             mask = ", attn_mask" if attention.masked else ""
             why, where = (" to return them", " where no caller needs them") if attention.returned else ("", "")
-            message = (
+            claim = (
                 f"the attention that begins with `{facts.document.code(attention.scores)}` writes all its weights to "
-                f"memory{why}; compute it in one kernel{where}: `F.scaled_dot_product_attention(q, k, v{mask})`"
+                f"memory{why}"
             )
-            yield self.finding(facts, attention.scores, message, since=_SINCE, minor=attention.returned)
+            remedy = f"compute it in one kernel{where}: `F.scaled_dot_product_attention(q, k, v{mask})`"
+            yield self.finding(facts, attention.scores, claim, remedy, since=_SINCE, minor=attention.returned)

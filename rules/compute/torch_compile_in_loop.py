@@ -64,11 +64,13 @@ class TorchCompileInLoop(Rule):
                 continue
             code = facts.document.code(operation.node)
             if any(self._nests(operation, context) for context in operation.contexts):
-                message = f"`{code}` wraps in each pass of the loop what the last one wrapped; call it once, before"
-                yield self.finding(facts, operation.node, message)
+                claim = f"`{code}` wraps in each pass of the loop what the last one wrapped"
+                remedy = "call it once, before"
+                yield self.finding(facts, operation.node, claim, remedy)
             elif all(self._is_in_every_step(context) for context in operation.contexts):
-                message = f"`{code}` wraps the same model again for every batch; call it once, before the loop"
-                yield self.finding(facts, operation.node, message)
+                claim = f"`{code}` wraps the same model again for every batch"
+                remedy = "call it once, before the loop"
+                yield self.finding(facts, operation.node, claim, remedy)
 
     def _nests(self, operation: Operation, context: OperationContext) -> bool:
         given = context.given("model", 0).module

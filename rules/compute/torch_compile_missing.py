@@ -84,10 +84,9 @@ class TorchCompileMissing(Rule):
             return
         for training in trainings(facts):
             if (training.convolves or training.attends) and self._has_one_shape(training):
-                message = (
-                    "the model of this loop runs operation by operation; try `model.compile()` before it, and measure"
-                )
-                yield self.finding(facts, training.loop.node, message, since=since)
+                claim = "the model of this loop runs operation by operation"
+                remedy = "try `model.compile()` before it, and measure"
+                yield self.finding(facts, training.loop.node, claim, remedy, since=since)
                 return
 
     def _has_one_shape(self, training: Training) -> bool:

@@ -83,12 +83,11 @@ class WrittenOutActivation(Rule):
         instead = f"torch.nn.functional.{found.name}({document.code(found.tensor)}{found.also})"
         fix = None
         if found.definition.differentiates and found.definition.owner is not None:
-            message = (
-                f"`{found.definition.owner.name.value}` takes several kernels for each pass, and saves no more memory "
-                f"than `{instead}`, which takes one"
-            )
+            claim = f"`{found.definition.owner.name.value}` takes several kernels for each pass"
+            remedy = f"`{instead}` takes one, and keeps no more for the backward pass"
         else:
-            message = f"`{document.code(found.node)}` {_COST}; `{instead}` is one kernel that keeps its input alone"
+            claim = f"`{document.code(found.node)}` {_COST}"
+            remedy = f"`{instead}` is one kernel that keeps its input alone"
             functional = name_of_functional(facts)
             if found.whole and functional is not None:
                 also = found.also.replace('"', document.quote)
@@ -97,11 +96,12 @@ class WrittenOutActivation(Rule):
                 fix = Fix(f"Write `{text}`", edits, Applicability.UNSAFE)
         small = found.name == "hardsigmoid"  # the gate of whole channels, most often: one value each
         return self.finding(
-            facts, found.node, message, fix=fix, since=found.since, group=found.name, minor=small, aside=small
+            facts, found.node, claim, remedy, fix=fix, since=found.since, group=found.name, minor=small, aside=small
         )
 
     def _norm(self, facts: Facts, found: LayerNorm) -> Finding:
         code = facts.document.code(found.node)
         inside = "" if found.last else " of the permuted tensor, which `channels_last` makes a view,"
-        message = f"`{code}` {_COST}; `F.layer_norm`{inside} computes the mean, the variance and this in one kernel"
-        return self.finding(facts, found.node, message, group="layer_norm")
+        claim = f"`{code}` {_COST}"
+        remedy = f"`F.layer_norm`{inside} computes the mean, the variance and this in one kernel"
+        return self.finding(facts, found.node, claim, remedy, group="layer_norm")

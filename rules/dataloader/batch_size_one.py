@@ -56,8 +56,6 @@ class DataLoaderBatchSizeOne(Rule):
                 continue
             absent = all(loader.gives(name, None) for name in ("batch_size", "batch_sampler", "collate_fn"))
             if absent and loader.dataset is not None and loader.dataset.even and not loader.dataset.may_stream:
-                message = (
-                    f"`{loader.label}` has no `batch_size`, so the model learns from one sample at a time; pass as "
-                    f"many as fit in memory"
-                )
-                yield self.finding(facts, loader.node, message)
+                claim = f"`{loader.label}` has no `batch_size`, so the model learns from one sample at a time"
+                remedy = "pass as many as fit in memory"
+                yield self.finding(facts, loader.node, claim, remedy)

@@ -54,13 +54,13 @@ class DataLoaderConflictingArgs(Rule):
         for loader in facts.loaders:
             if not loader.constructor.advises or loader.constructor.shards:
                 continue
-            conflict = self._conflict(loader)
-            if conflict is not None:
+            if (conflict := self._conflict(loader)) is not None:
                 twice = self._shuffles_twice(loader)
                 fix = drop_argument(facts.document, loader.node, "shuffle") if twice else None
-                yield self.finding(facts, loader.node, f"`{loader.label}` {conflict}", fix=fix)
+                yield self.finding(facts, loader.node, f"`{loader.label}` {conflict[0]}", conflict[1], fix=fix)
         for operation in late_settings(facts):
-            yield self.finding(facts, operation.node, self._lateness(operation))
+            late, remedy = self._lateness(operation), f"pass `{operation.what.name}` to the constructor"
+            yield self.finding(facts, operation.node, late, remedy)
 
     def _present(self, loader: LoaderCall, name: str) -> bool:
         """Whether an argument certainly is an object, such as a sampler."""
@@ -71,40 +71,40 @@ class DataLoaderConflictingArgs(Rule):
     def _shuffles_twice(self, loader: LoaderCall) -> bool:
         return loader.gives("shuffle", True) and self._present(loader, "sampler")
 
-    def _conflict(self, loader: LoaderCall) -> str | None:
+    def _conflict(self, loader: LoaderCall) -> tuple[str, str] | None:
         batches, size = self._present(loader, "batch_sampler"), loader.given("batch_size")
         dataset = loader.dataset
         stream = dataset is not None and dataset.iterable and len(dataset.given.alternatives) == 1
         ordered = [name for name in ("sampler", "batch_sampler") if self._present(loader, name)]
         ordered += ["shuffle"] if loader.gives("shuffle", True) else []
         if stream and ordered:
-            return f"reads an IterableDataset, which has its own order, so `{ordered[0]}` raises ValueError; drop it"
+            return f"reads an IterableDataset, which has its own order, so `{ordered[0]}` raises ValueError", "drop it"
         if self._shuffles_twice(loader):
-            return "has a `sampler` and `shuffle=True`, which raises ValueError; keep the one that is meant"
+            return "has a `sampler` and `shuffle=True`, which raises ValueError", "keep the one that is meant"
         if batches:
             others = [name for name in ("shuffle", "drop_last") if loader.gives(name, True)]
             others += ["sampler"] if self._present(loader, "sampler") else []
             if size.written and size.literal != 1:
                 others.append("batch_size")
             if others:
-                return f"has a `batch_sampler`, which decides `{others[0]}` already: ValueError; drop `{others[0]}`"
+                return f"has a `batch_sampler`, which decides `{others[0]}`: ValueError", f"drop `{others[0]}`"
         if loader.gives("drop_last", True) and size.is_literal(None):
-            return "has `batch_size=None`, so there is no last batch to drop: ValueError; remove `drop_last=True`"
+            return "has `batch_size=None`, so there is no last batch to drop: ValueError", "remove `drop_last=True`"
         return self._bad_count(loader)
 
-    def _bad_count(self, loader: LoaderCall) -> str | None:
+    def _bad_count(self, loader: LoaderCall) -> tuple[str, str] | None:
         workers, prefetch = loader.given("num_workers"), loader.given("prefetch_factor")
         if workers.written and (not isinstance(workers.literal, int) or workers.literal < 0):
-            return f"has `num_workers={workers.literal!r}`, which is no count of processes and raises; pass an integer"
+            return f"has `num_workers={workers.literal!r}`, no count of processes, which raises", "pass an integer"
         if prefetch.written and prefetch.literal == 0 and (loader.fixed_workers or 0) > 0:
-            return "has `prefetch_factor=0`, which fails an assertion when it is iterated; pass 1 or more, or drop it"
+            return "has `prefetch_factor=0`, which fails an assertion when it is iterated", "pass 1 or more, or drop it"
         return None
 
     def _lateness(self, operation: Operation) -> str:
-        name, code = operation.what.name, operation.document.code(operation.node)
-        if name == "num_workers":
+        code = operation.document.code(operation.node)
+        if operation.what.name == "num_workers":
             return (
                 f"`{code}` is set after the loader was built without workers, which raises TypeError at the first "
-                f"batch because it has no `prefetch_factor`; pass `num_workers` to the constructor"
+                "batch because it has no `prefetch_factor`"
             )
-        return f"`{code}` cannot be set after the loader was built: ValueError; pass `{name}` to the constructor"
+        return f"`{code}` cannot be set after the loader was built: ValueError"

@@ -71,9 +71,10 @@ class EvaluationSetAsTraining(Rule):
             flags = " and ".join(["`shuffle=True`"] * one.shuffles + ["`drop_last=True`"] * one.drops)
             costs = ["reads its samples in random order for nothing"] * one.shuffles
             costs += ["never evaluates those of the last batch"] * one.drops
-            message = (
+            claim = (
                 f"`{one.loader.label}` has {flags}, although it only serves an evaluation, which so "
-                f"{' and '.join(costs)}; leave {'them' if len(costs) > 1 else 'it'} to the training"
+                f"{' and '.join(costs)}"
             )
+            remedy = f"leave {'them' if len(costs) > 1 else 'it'} to the training"
             related = [also_at(loop.document, loop.node, "evaluates on its batches") for loop in one.loops]
-            yield self.finding(facts, one.loader.node, message, related=related, group="evaluations")
+            yield self.finding(facts, one.loader.node, claim, remedy, related=related, group="evaluations")

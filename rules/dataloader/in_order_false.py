@@ -54,8 +54,9 @@ class InOrderFalse(Rule):
             if not loader.trains or not (loader.fixed_workers or 0) > 0 or not loader.gives("in_order", False):
                 continue
             if loader.dataset is not None and not loader.dataset.may_stream:
-                message = (
+                claim = (
                     f"`{loader.label}` gives its batches out of order, so runs cannot be repeated and slow samples "
-                    f"come late; drop `in_order=False`"
+                    "come late"
                 )
-                yield self.finding(facts, loader.node, message)
+                remedy = "drop `in_order=False`"
+                yield self.finding(facts, loader.node, claim, remedy)

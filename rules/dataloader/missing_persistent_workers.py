@@ -94,11 +94,11 @@ class DataLoaderMissingPersistentWorkers(Rule):
         starts, basis, keep = start_methods(facts, loader), evidence_of_workers(loader), where_workers(loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
         when = f"started again {when_restarted(facts, loader)}{cost}{what_epochs_grant(loader)}"
-        message = f"{workers_are(loader)} {when}; pass `persistent_workers={keep}`"
         return self.finding(
             facts,
             loader.node,
-            message,
+            f"{workers_are(loader)} {when}",
+            f"pass `persistent_workers={keep}`",
             severity=Severity.WARNING if starts.fresh and basis.proven else Severity.INFO,
             fix=pass_argument(loader, "persistent_workers", keep),
             related=[also_at(loop.document, loop.node, "the loop over epochs")],

@@ -79,30 +79,30 @@ class DataLoaderMissingPinMemory(Rule):
         name, moved = loader.label, f"{unpinned.mover} copies its batches to the GPU from pageable memory"
         if loader.gives("pin_memory", False):
             waits = " and waits for it all the same" if unpinned.copy and unpinned.copy.asynchronous else ""
-            given = f"`{name}` has `pin_memory=False`, and {moved}{waits}{basis.clause}"
-            message = f"{given}; unless that is on purpose, let it pin its batches"
-            return self.finding(facts, loader.node, message, severity=Severity.INFO, basis=basis)
+            claim = f"`{name}` has `pin_memory=False`, and {moved}{waits}{basis.clause}"
+            remedy = "unless that is on purpose, let it pin its batches"
+            return self.finding(facts, loader.node, claim, remedy, severity=Severity.INFO, basis=basis)
         if loader.pins_if_asked:
             by = loader.given("pin_memory").decided_by
             who = f"`{by}` says" if by else "its settings say"
-            message = f"`{name}` pins its batches only where {who} so, and {moved}{basis.clause}; pin by default"
+            claim = f"`{name}` pins its batches only where {who} so, and {moved}{basis.clause}"
             off = [also_at(one.document, one.node, "off by default") for one in loader.origins("pin_memory")]
-            known = self.finding(facts, loader.node, message, severity=Severity.INFO, basis=basis, related=off)
-            return replace(known, minor=bool(by))
+            known = self.finding(facts, loader.node, claim, "pin by default", basis=basis, related=off)
+            return replace(known, severity=Severity.INFO, minor=bool(by))
         workers, certain = loader.default_count("num_workers"), not loader.moved_by and basis.proven
         expression = self._expression(facts, loader, certain)
         remedy = f"pass `pin_memory={expression}`" if expression else "pass `pin_memory=True` where there is a GPU"
         if unpinned.copy is not None and unpinned.copy.waits:
             remedy += ", and `non_blocking=True` to the copy"
-        message = f"`{name}` does not pin its batches, and {moved}, which blocks{basis.clause}; {remedy}"
+        claim = f"`{name}` does not pin its batches, and {moved}, which blocks{basis.clause}"
         if not workers:
-            message += " (it pays with worker processes: without them pinning runs in the main process)"
+            remedy += " (it pays with worker processes: without them pinning runs in the main process)"
         safe = certain and loader.plain_samples and loader.destination_kinds <= {"cuda", "cpu"}
         applicability = Applicability.SAFE if safe else Applicability.UNSAFE
         fix = pass_argument(loader, "pin_memory", expression, applicability) if expression else None
         severity = Severity.WARNING if workers and basis.proven and not unpinned.aside else Severity.INFO
-        known = self.finding(facts, loader.node, message, severity=severity, fix=fix, basis=basis, group="unpinned")
-        return replace(known, minor=unpinned.aside or unpinned.slight, aside=unpinned.aside)
+        known = self.finding(facts, loader.node, claim, remedy, fix=fix, basis=basis, group="unpinned")
+        return replace(known, severity=severity, minor=unpinned.aside or unpinned.slight, aside=unpinned.aside)
 
     def _expression(self, facts: Facts, loader: LoaderCall, certain: bool) -> str | None:
         if certain and loader.destination_kinds == {"cuda"}:

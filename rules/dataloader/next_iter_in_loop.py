@@ -89,5 +89,6 @@ class NextIterInLoop(Rule):
             what = "starts its workers again and takes the same first batch"
         else:
             what = "starts its workers again"
-        message = f"`{code}` {what} in every turn of the loop; make the iterator once, before the loop"
-        return self.finding(facts, operation.node, message)
+        claim = f"`{code}` {what} in every turn of the loop"
+        remedy = "make the iterator once, before the loop"
+        return self.finding(facts, operation.node, claim, remedy)

@@ -59,8 +59,6 @@ class NumWorkersAllCores(Rule):
             return
         for loader in facts.loaders:
             if loader.constructor.advises and loader.given("num_workers").made_by in _COUNTS:
-                message = (
-                    f"`{loader.label}` starts a worker for every core, in each of the training processes; divide the "
-                    f"cores by the number of processes on the machine"
-                )
-                yield self.finding(facts, loader.node, message)
+                claim = f"`{loader.label}` starts a worker for every core, in each of the training processes"
+                remedy = "divide the cores by the number of processes on the machine"
+                yield self.finding(facts, loader.node, claim, remedy)

@@ -53,8 +53,6 @@ class NumWorkersHardCodedHigh(Rule):
         for loader in facts.loaders:
             workers = loader.fixed_workers
             if loader.constructor.advises and workers is not None and workers >= MANY:
-                message = (
-                    f"`{loader.label}` always starts {workers} workers, which is more than many machines have cores; "
-                    f"let an option decide, and `accel-advisor tune` find the number"
-                )
-                yield self.finding(facts, loader.node, message)
+                claim = f"`{loader.label}` always starts {workers} workers, which is more than many machines have cores"
+                remedy = "let an option decide, and `accel-advisor tune` find the number"
+                yield self.finding(facts, loader.node, claim, remedy)

@@ -97,14 +97,14 @@ class DataLoaderNumWorkersZero(Rule):
         best = "(`accel-advisor tune` finds the best number)"
         if given.decided_by:
             option, defaults = given.decided_by, loader.origins("num_workers")
-            message = f"the workers of `{loader.label}` are decided by `{option}`, 0 by default, {costs}"
+            claim = f"the workers of `{loader.label}` are decided by `{option}`, 0 by default, {costs}"
             edits = tuple(replace_node(one.document, one.node, str(FALLBACK)) for one in defaults)
             fix = Fix(f"Let `{option}` be {FALLBACK} by default", edits, Applicability.DISPLAY) if edits else None
             related = [also_at(one.document, one.node, "the default") for one in defaults]
-            message = f"{message}; raise the default {best}"
-            return self.finding(facts, loader.node, message, severity=Severity.INFO, fix=fix, related=related)
+            raised = f"raise the default {best}"
+            return self.finding(facts, loader.node, claim, raised, severity=Severity.INFO, fix=fix, related=related)
         how = "has no worker processes" if given.absent else "is told to use no worker processes"
-        message = f"`{loader.label}` {how}, {costs}; pass `num_workers` {best}"
+        claim, remedy = f"`{loader.label}` {how}, {costs}", f"pass `num_workers` {best}"
         clear = given.absent and dataset.cost == "costly"
         fix = pass_argument(loader, "num_workers", str(FALLBACK), workers=FALLBACK) if clear else None
-        return self.finding(facts, loader.node, message, severity=None if clear else Severity.INFO, fix=fix)
+        return self.finding(facts, loader.node, claim, remedy, severity=None if clear else Severity.INFO, fix=fix)

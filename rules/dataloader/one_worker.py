@@ -74,9 +74,7 @@ class OneWorker(Rule):
             samples = "one sample after the other" if single else "all samples of a batch one after the other"
             each = "prepare each a whole batch, one sample after the other"
             prepares = f"prepares {samples}" if one.workers == 1 else each
-            remedy = f"give it the number of `{one.unused}`, which it ignores" if one.unused else "give it more"
-            message = (
-                f"`{one.loader.label}` has {workers}{decided}, which {prepares}: {reason}; {remedy} "
-                f"(`accel-advisor tune` finds the number)"
-            )
-            yield self.finding(facts, one.loader.node, message, group="few workers")
+            more = f"give it the number of `{one.unused}`, which it ignores" if one.unused else "give it more"
+            claim = f"`{one.loader.label}` has {workers}{decided}, which {prepares}: {reason}"
+            remedy = f"{more} (`accel-advisor tune` finds the number)"
+            yield self.finding(facts, one.loader.node, claim, remedy, group="few workers")

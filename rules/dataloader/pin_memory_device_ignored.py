@@ -53,10 +53,11 @@ class PinMemoryDeviceIgnored(Rule):
         for loader in facts.loaders:
             device = loader.given("pin_memory_device")
             if loader.constructor.advises and device.is_literal("cuda", "cuda:0"):
-                message = (
+                claim = (
                     f"`pin_memory_device={device.literal!r}` of `{loader.label}` does nothing, and recent versions of "
-                    f"torch warn about it in every epoch; drop it"
+                    "torch warn about it in every epoch"
                 )
+                remedy = "drop it"
                 applicability = Applicability.SAFE if facts.needs((2, 13)) else Applicability.UNSAFE
                 fix = drop_argument(facts.document, loader.node, "pin_memory_device", applicability)
-                yield self.finding(facts, loader.node, message, fix=fix)
+                yield self.finding(facts, loader.node, claim, remedy, fix=fix)

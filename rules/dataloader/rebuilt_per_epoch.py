@@ -71,11 +71,12 @@ class DataLoaderRebuiltPerEpoch(Rule):
         where = "" if epochs.document is facts.document else f" of {epochs.document.filename}"
         count = loader.fixed_workers
         workers = "a worker" if count == 1 else f"{count} workers"
-        message = (
-            f"`{loader.label}` is built again in every pass of the loop in {line}{where}, and starts "
-            f"{workers} each time; build it once before the loop, with `persistent_workers=True`"
+        claim = (
+            f"`{loader.label}` is built again in every pass of the loop in {line}{where}, and starts {workers} each "
+            "time"
         )
-        return self.finding(facts, loader.node, message, fix=self._fix(facts, loader, epochs))
+        remedy = "build it once before the loop, with `persistent_workers=True`"
+        return self.finding(facts, loader.node, claim, remedy, fix=self._fix(facts, loader, epochs))
 
     def _fix(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Fix | None:
         built = next((one for one in facts.operations if one.node is loader.node), None)

@@ -85,16 +85,18 @@ class WholeFileForACrop(Rule):
         """Reports each call; those of one file are one remark."""
         for one in cropped_reads(facts):
             where = "the batch keeps" if one.collated else "the sample keeps"
-            message = (
+            claim = (
                 f"`{facts.document.code(one.node)}` reads the whole file for each sample, of which {where} a short "
-                f"piece; choose the piece first and read only that, with {one.remedy}"
+                "piece"
             )
+            remedy = f"choose the piece first and read only that, with {one.remedy}"
             related = [also_at(one.document, one.cut, "keeps a piece of it")]
-            yield self.finding(facts, one.node, message, related=related, group="whole files")
+            yield self.finding(facts, one.node, claim, remedy, related=related, group="whole files")
         for early in early_floats(facts):
-            message = (
+            claim = (
                 f"`{facts.document.code(early.node)}` makes floats of the whole picture for each sample, which then "
-                f"keeps a piece of it; cut the piece first, and convert that"
+                "keeps a piece of it"
             )
+            remedy = "cut the piece first, and convert that"
             related = [also_at(facts.document, early.cut, "keeps a piece of it")]
-            yield self.finding(facts, early.node, message, related=related, group="whole pictures")
+            yield self.finding(facts, early.node, claim, remedy, related=related, group="whole pictures")

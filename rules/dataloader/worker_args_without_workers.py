@@ -74,11 +74,9 @@ class WorkerArgsWithoutWorkers(Rule):
     def _report(self, facts: Facts, loader: LoaderCall, useless: list[str]) -> Finding:
         names = " and ".join(f"`{name}`" for name in useless)
         when = "when it is iterated" if useless == ["timeout"] else "when it is built"
-        message = (
-            f"`{loader.label}` has no worker processes but is given {names}, which raises {when}; pass `num_workers` "
-            f"too, or drop {'it' if len(useless) == 1 else 'them'}"
-        )
-        return self.finding(facts, loader.node, message, fix=self._fix(facts, loader, useless))
+        claim = f"`{loader.label}` has no worker processes but is given {names}, which raises {when}"
+        remedy = f"pass `num_workers` too, or drop {'it' if len(useless) == 1 else 'them'}"
+        return self.finding(facts, loader.node, claim, remedy, fix=self._fix(facts, loader, useless))
 
     def _fix(self, facts: Facts, loader: LoaderCall, useless: list[str]) -> Fix | None:
         keywords = [arg.keyword.value for arg in loader.node.args if arg.keyword is not None]

@@ -77,11 +77,12 @@ class BatchNotOnModelDevice(Rule):
         module, loader = call.contexts[0].model, loader_of(argument.given)
         owner = "the model's output" if call.loss else f"`{document.code(call.node.func)}`"
         source = f", from `{loader.label}`," if loader is not None else ""
-        message = (
-            f"`{what}`{source} is still on the host, but {owner} is on the GPU: this raises on every "
-            f"machine that has one; move `{what}` to the same device first"
+        claim = (
+            f"`{what}`{source} is still on the host, but {owner} is on the GPU: this raises on every machine that has "
+            "one"
         )
+        remedy = f"move `{what}` to the same device first"
         related = []
         if module is not None and module.document is document and not call.loss:
             related.append(also_at(document, module.node, "the model is built here"))
-        return self.finding(facts, argument.node, message, related=related)
+        return self.finding(facts, argument.node, claim, remedy, related=related)

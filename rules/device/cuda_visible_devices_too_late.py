@@ -76,12 +76,10 @@ class CudaVisibleDevicesTooLate(Rule):
             elif operation.what is SETS and started is not None and self._after(started, operation):
                 document = facts.document
                 first = document.code(started.node)
-                message = (
-                    f"`CUDA_VISIBLE_DEVICES` is set after `{first}` has started CUDA, which reads it once; set it "
-                    f"before, or in the shell"
-                )
+                claim = f"`CUDA_VISIBLE_DEVICES` is set after `{first}` has started CUDA, which reads it once"
+                remedy = "set it before, or in the shell"
                 related = [also_at(document, started.node, "CUDA starts here")]
-                yield self.finding(facts, operation.node, message, related=related)
+                yield self.finding(facts, operation.node, claim, remedy, related=related)
 
     def _after(self, started: Operation, operation: Operation) -> bool:
         """Whether the order in which they were met is that of the program: in one function, or at the top before."""

@@ -58,9 +58,10 @@ class DefaultDeviceWithDataloader(Rule):
         ]
         for operation in facts.operations_of(Call("torch.set_default_device")) if loaders else ():
             if all("cuda" in context.given("device", 0).device_kinds for context in operation.contexts):
-                message = (
+                claim = (
                     f"`{facts.document.code(operation.node)}` makes the workers of `{loaders[0].label}` create CUDA "
-                    f"tensors; use `with torch.device(...)` around the model instead"
+                    "tensors"
                 )
+                remedy = "use `with torch.device(...)` around the model instead"
                 related = [also_at(one.document, one.node, "this loader has workers") for one in loaders]
-                yield self.finding(facts, operation.node, message, related=related)
+                yield self.finding(facts, operation.node, claim, remedy, related=related)

@@ -64,11 +64,9 @@ class DeviceMoveInLightning(Rule):
         for transfer in facts.transfers:
             if transfer.framework == "lightning" and self._written(transfer) and self._in_step(transfer):
                 code = facts.document.code(transfer.node)
-                message = (
-                    f"`{code}` names a device, which is wrong on every process but the first; Lightning moves batches "
-                    f"by itself, and `.to(self.device)` serves for the rest"
-                )
-                yield self.finding(facts, transfer.node, message)
+                claim = f"`{code}` names a device, which is wrong on every process but the first"
+                remedy = "Lightning moves batches by itself, and `.to(self.device)` serves for the rest"
+                yield self.finding(facts, transfer.node, claim, remedy)
 
     def _written(self, transfer: Transfer) -> bool:
         if transfer.method == "cuda":

@@ -61,8 +61,9 @@ class DeviceMoveWithAccelerate(Rule):
         for transfer in facts.transfers:
             if transfer.method == "to" and transfer.contexts and all(map(self._again, transfer.contexts)):
                 code = facts.document.code(transfer.node)
-                message = f"`{code}` moves a batch that Accelerate has put on the device already; drop the move"
-                yield self.finding(facts, transfer.node, message)
+                claim = f"`{code}` moves a batch that Accelerate has put on the device already"
+                remedy = "drop the move"
+                yield self.finding(facts, transfer.node, claim, remedy)
 
     def _again(self, context: TransferContext) -> bool:
         loader = loader_of(context.loader)

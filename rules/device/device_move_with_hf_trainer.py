@@ -52,5 +52,6 @@ class DeviceMoveWithHfTrainer(Rule):
             moves = transfer.method in ("to", "cuda") and transfer.kinds != {"cpu"}
             if transfer.framework == "transformers" and moves and transfer.contexts and inside:
                 code = facts.document.code(transfer.node)
-                message = f"`{code}` moves what the Trainer has put on its device already; drop the move"
-                yield self.finding(facts, transfer.node, message)
+                claim = f"`{code}` moves what the Trainer has put on its device already"
+                remedy = "drop the move"
+                yield self.finding(facts, transfer.node, claim, remedy)

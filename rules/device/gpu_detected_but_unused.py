@@ -69,8 +69,6 @@ class GpuDetectedButUnused(Rule):
             shown = facts.reads(device.name)
             severity = Severity.INFO if shown else Severity.WARNING
             fate = "only shown" if shown else "never used"
-            message = (
-                f"`{device.name}` is chosen but {fate}, so the training runs on the CPU even where there is a GPU; "
-                f"move the model with `.to({device.name})`, and each batch in the loop"
-            )
-            yield self.finding(facts, device.node, message, severity=severity)
+            claim = f"`{device.name}` is chosen but {fate}, so the training runs on the CPU even where there is a GPU"
+            remedy = f"move the model with `.to({device.name})`, and each batch in the loop"
+            yield self.finding(facts, device.node, claim, remedy, severity=severity)

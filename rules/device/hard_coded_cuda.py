@@ -58,9 +58,7 @@ class HardCodedCuda(Rule):
         moves = [one for one in moves if one.node not in guarded]
         if moves:
             document = facts.document
-            message = (
-                f"`{document.code(moves[0].node)}` raises on a machine without CUDA; choose the device once, with "
-                f'`torch.device("cuda" if torch.cuda.is_available() else "cpu")`'
-            )
+            claim = f"`{document.code(moves[0].node)}` raises on a machine without CUDA"
+            remedy = 'choose the device once, with `torch.device("cuda" if torch.cuda.is_available() else "cpu")`'
             related = [also_at(document, one.node, "and here") for one in moves[1:]]
-            yield self.finding(facts, moves[0].node, message, related=related)
+            yield self.finding(facts, moves[0].node, claim, remedy, related=related)

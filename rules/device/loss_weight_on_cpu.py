@@ -96,9 +96,7 @@ class LossWeightOnCpu(Rule):
     def _report(self, facts: Facts, weights: cst.BaseExpression, call: ModuleCall) -> Finding:
         document = facts.document
         use = document.code(call.node)
-        message = (
-            f"`{document.code(weights)}` is on the host, and `{use}` applies it to outputs on the GPU, which raises; "
-            f"move the weights, or the loss as a whole, to the same device"
-        )
+        claim = f"`{document.code(weights)}` is on the host, and `{use}` applies it to outputs on the GPU, which raises"
+        remedy = "move the weights, or the loss as a whole, to the same device"
         related = [also_at(document, call.node, "the loss is computed here")]
-        return self.finding(facts, weights, message, related=related)
+        return self.finding(facts, weights, claim, remedy, related=related)

@@ -71,17 +71,18 @@ class ModelNotMoved(Rule):
         here = module.document is document
         given = "gives it a tensor that is on the GPU"
         given = "makes its `forward` move its input to the GPU" if unmoved.moves_inputs else given
-        message = (
+        claim = (
             f"`{name}` was never moved, but `{document.code(call.node)}` {given}, which raises on every machine that "
-            f"has one; move the model where it is built"
+            "has one"
         )
+        remedy = "move the model where it is built"
         related = [also_at(document, call.node, "it is called here")] if here else []
         fix = None
         device = self._device(facts, module)
         if here and device is not None and isinstance(module.node, cst.Call):
             edit = insert_after(document, module.node, f".to({device})")
             fix = Fix(f"Move the model with `.to({device})`", (edit,), Applicability.UNSAFE)
-        return self.finding(facts, module.node if here else call.node, message, related=related, fix=fix)
+        return self.finding(facts, module.node if here else call.node, claim, remedy, related=related, fix=fix)
 
     def _device(self, facts: Facts, module: Module) -> str | None:
         """The device expression of a batch's move, where it means the same at the place where the model is built."""

@@ -79,17 +79,17 @@ class ModulesInPythonContainer(Rule):
         statement = operation.statement
         value = operation.assigned
         kind = "dict" if isinstance(value, (cst.Dict, cst.DictComp)) else "list"
-        message = (
-            f"`{name}` is a plain Python {kind}, so its layers are neither moved nor trained nor saved with the "
-            f"module; wrap it in `nn.Module{kind.capitalize()}(...)`"
+        claim = (
+            f"`{name}` is a plain Python {kind}, so its layers are neither moved nor trained nor saved with the module"
         )
+        remedy = f"wrap it in `nn.Module{kind.capitalize()}(...)`"
         fix = None
         prefix = f"{facts.torch_name}.nn" if facts.torch_name is not None else None
         if prefix is not None and isinstance(statement, cst.Assign) and kind == "list":
             layer = self._prefix(facts, statement.value) or prefix
             text = f"{layer}.ModuleList({document.code(statement.value)})"
             fix = Fix("Wrap it in `ModuleList`", (replace_node(document, statement.value, text),), Applicability.UNSAFE)
-        return self.finding(facts, operation.statement, message, fix=fix)
+        return self.finding(facts, operation.statement, claim, remedy, fix=fix)
 
     def _prefix(self, facts: Facts, value: cst.BaseExpression) -> str | None:
         """What the layers in the list are taken from: ``nn`` where the first is ``nn.Linear(...)``."""

@@ -65,19 +65,20 @@ class OptimizerBeforeMove(Rule):
 
     def _replaced(self, facts: Facts, operation: Operation, wrap: Operation) -> Finding:
         document = facts.document
-        message = (
-            f"`{document.code(wrap.node)}` replaces the parameters that `{document.code(operation.node)}` "
-            f"holds, so that `step()` updates none of the model's; build the optimizer after it"
+        claim = (
+            f"`{document.code(wrap.node)}` replaces the parameters that `{document.code(operation.node)}` holds, so "
+            "that `step()` updates none of the model's"
         )
+        remedy = "build the optimizer after it"
         related = [also_at(document, wrap.node, "the parameters are replaced here")]
-        return self.finding(facts, operation.node, message, related=related)
+        return self.finding(facts, operation.node, claim, remedy, related=related)
 
     def _left_behind(self, facts: Facts, operation: Operation, move: Operation) -> Finding:
         document = facts.document
-        message = (
+        claim = (
             f"`{document.code(operation.node)}` puts the optimizer's state where the model is now, and "
-            f"`{document.code(move.node)}` moves the model away from it, so that `step()` raises on a GPU; move "
-            f"the model first"
+            f"`{document.code(move.node)}` moves the model away from it, so that `step()` raises on a GPU"
         )
+        remedy = "move the model first"
         related = [also_at(document, move.node, "the model moves here")]
-        return self.finding(facts, operation.node, message, related=related)
+        return self.finding(facts, operation.node, claim, remedy, related=related)

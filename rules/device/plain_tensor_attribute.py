@@ -78,10 +78,11 @@ class PlainTensorAttribute(Rule):
         document = facts.document
         assert isinstance(assigned.node, cst.Attribute)
         name, holder = document.code(assigned.node), document.code(assigned.node.value)
-        message = (
+        claim = (
             f"`{name}` is a plain tensor, which stays on the host when the module moves, so that "
-            f"`{document.code(meeting.node)}` raises on a GPU; register it as a buffer"
+            f"`{document.code(meeting.node)}` raises on a GPU"
         )
+        remedy = "register it as a buffer"
         fix = None
         statement = assigned.statement
         if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
@@ -90,4 +91,4 @@ class PlainTensorAttribute(Rule):
             fix = Fix("Register it as a buffer", (replace_node(document, statement, buffer),), Applicability.UNSAFE)
         related = [also_at(document, meeting.node, "it is used here")]
         severity = Severity.ERROR if facts.placed else Severity.WARNING
-        return self.finding(facts, assigned.statement, message, severity=severity, fix=fix, related=related)
+        return self.finding(facts, assigned.statement, claim, remedy, severity=severity, fix=fix, related=related)

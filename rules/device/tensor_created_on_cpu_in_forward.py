@@ -85,17 +85,18 @@ class TensorCreatedOnCpuInForward(Rule):
             fix = Fix(f"Create it with `device={device}`", edits, applicability)
         where = f"`device={device}`" if known else "the device of what it is used with"
         use = document.code(meeting.node)
-        message = (
+        claim = (
             f"`{document.code(call)}` is on the host wherever the model is, but `{use}` combines it with what lives "
-            f"with the model, which raises on a GPU; create it with {where}"
+            "with the model, which raises on a GPU"
         )
+        remedy = f"create it with {where}"
         related = [also_at(document, meeting.node, "they meet here")]
         severity = Severity.ERROR if facts.placed else Severity.WARNING
         group, owner = "", meeting.born.owner
         if severity is Severity.ERROR and owner is not None and not facts.is_used(owner.node):
             severity, group = Severity.INFO, "classes that nothing uses"
-            message += f" (nothing here uses `{owner.name}` so far)"
-        return self.finding(facts, call, message, severity=severity, fix=fix, related=related, group=group)
+            remedy += f" (nothing here uses `{owner.name}` so far)"
+        return self.finding(facts, call, claim, remedy, severity=severity, fix=fix, related=related, group=group)
 
     def _is_parameter(self, facts: Facts, meeting: Meeting) -> bool:
         """Whether what it meets is bound already where it is made: a parameter of the function, surely."""

@@ -70,18 +70,15 @@ class DataParallelModule(Rule):
         for operation in facts.operations_of(*WRAPPERS):
             if self._has_one_device(operation) or never_runs(facts, operation):
                 continue
-            message = (
-                f"`{facts.document.code(operation.node)}` drives all GPUs from one process and copies the model to "
-                f"them in every step; "
-            )
+            code = facts.document.code(operation.node)
+            claim = f"`{code}` drives all GPUs from one process and copies the model to them in every step"
+            remedy = "use DistributedDataParallel with a process for each GPU"
             if beside:
-                message += "let several GPUs take the way of DistributedDataParallel that this program has, too"
-            else:
-                message += "use DistributedDataParallel with a process for each GPU"
+                remedy = "let several GPUs take the way of DistributedDataParallel that this program has, too"
             lasting = facts.trains and facts.document.notebook is None and not beside
             severity = Severity.WARNING if lasting else Severity.INFO
             minor = beside or never_learns(facts, operation)
-            yield self.finding(facts, operation.node, message, severity=severity, minor=minor, group="wrappers")
+            yield self.finding(facts, operation.node, claim, remedy, severity=severity, minor=minor, group="wrappers")
 
     def _has_one_device(self, operation: Operation) -> bool:
         lists = [one.items for one in operation.given("device_ids", 1).alternatives]

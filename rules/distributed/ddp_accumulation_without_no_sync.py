@@ -94,9 +94,7 @@ class DdpAccumulationWithoutNoSync(Rule):
             remedy = "put the others under `no_sync()` of the DistributedDataParallel"
             if found.accelerated:
                 remedy = "let `accumulate()` of the Accelerator decide, or put the others under its `no_sync(model)`"
-            message = (
-                f"`{facts.document.code(found.backward.node)}` averages the gradients among all processes in every "
-                f"pass, but {used}; {remedy}"
-            )
+            code = facts.document.code(found.backward.node)
+            claim = f"`{code}` averages the gradients among all processes in every pass, but {used}"
             related = [also_at(facts.document, found.step.node, "the gradients are used here")]
-            yield self.finding(facts, found.backward.node, message, related=related)
+            yield self.finding(facts, found.backward.node, claim, remedy, related=related)

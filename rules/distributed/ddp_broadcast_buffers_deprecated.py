@@ -63,5 +63,5 @@ class DdpBroadcastBuffersDeprecated(Rule):
                     if given
                     else "if buffers may be made equal once at the start, pass `forward_sync_buffers=False`"
                 )
-                message = f"`broadcast_buffers={given}` is deprecated since torch 2.13; {remedy}"
-                yield self.finding(facts, operation.node, message)
+                claim = f"`broadcast_buffers={given}` is deprecated since torch 2.13"
+                yield self.finding(facts, operation.node, claim, remedy)

@@ -76,11 +76,9 @@ class DdpFindUnusedParameters(Rule):
             model = operation.given("module", 0).module
             if asked and changes and (model is None or uses_all_parameters(facts, model)):
                 same = ", but the `forward` of this model does the same in each" if model is not None else ""
-                message = (
-                    f"`find_unused_parameters=True` walks the autograd graph once more in every step{same}; "
-                    f"drop it if every parameter is used"
-                )
-                yield self.finding(facts, operation.node, message, minor=model is None)
+                claim = f"`find_unused_parameters=True` walks the autograd graph once more in every step{same}"
+                remedy = "drop it if every parameter is used"
+                yield self.finding(facts, operation.node, claim, remedy, minor=model is None)
 
     def _freezes_by_name(self, facts: Facts) -> bool:
         named = facts.program.operations_of(Call("setattr"))

@@ -57,8 +57,6 @@ class DdpGradientAsBucketView(Rule):
             return
         for operation in facts.operations_of(Call("torch.nn.parallel.DistributedDataParallel")):
             if operation.lacks("gradient_as_bucket_view"):
-                message = (
-                    f"`{facts.document.code(operation.node)}` keeps its gradients and copies of them in buckets; pass "
-                    f"`gradient_as_bucket_view=True`"
-                )
-                yield self.finding(facts, operation.node, message, since=_SINCE)
+                claim = f"`{facts.document.code(operation.node)}` keeps its gradients and copies of them in buckets"
+                remedy = "pass `gradient_as_bucket_view=True`"
+                yield self.finding(facts, operation.node, claim, remedy, since=_SINCE)

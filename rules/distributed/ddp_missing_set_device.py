@@ -70,12 +70,10 @@ class DdpMissingSetDevice(Rule):
                 continue
             move = moves[0]
             code = move.document.code(move.node)
-            message = (
-                f"every process runs `{code}`, which means GPU 0 in all of them; call `torch.cuda.set_device` with the "
-                f"local rank first"
-            )
+            claim = f"every process runs `{code}`, which means GPU 0 in all of them"
+            remedy = "call `torch.cuda.set_device` with the local rank first"
             related = [also_at(move.document, move.node, "the model is moved here")]
-            yield self.finding(facts, operation.node, message, related=related)
+            yield self.finding(facts, operation.node, claim, remedy, related=related)
             return
 
     def _shows_one_device(self, facts: Facts) -> bool:

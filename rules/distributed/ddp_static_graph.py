@@ -81,8 +81,9 @@ class DdpStaticGraph(Rule):
                 "find_unused_parameters", False
             )
             if operation.lacks("static_graph") and not unused and (model is None or not may_change(model)):
-                message = (
+                claim = (
                     f"`{facts.document.code(operation.node)}` wraps a checkpointed model without knowing that its "
-                    f"graph stays the same; pass `static_graph=True` if it does"
+                    "graph stays the same"
                 )
-                yield self.finding(facts, operation.node, message, since=_SINCE)
+                remedy = "pass `static_graph=True` if it does"
+                yield self.finding(facts, operation.node, claim, remedy, since=_SINCE)

@@ -74,8 +74,6 @@ class IterableDatasetNotRankSharded(Rule):
             if dataset is None or not dataset.whole or loader.constructor.shards or not loader.trains:
                 continue
             if loader.initializes_nothing:
-                message = (
-                    f"every process reads the whole stream of `{loader.label}` and computes the same gradients; divide "
-                    f"it by `torch.distributed.get_rank()` in `__iter__`"
-                )
-                yield self.finding(facts, loader.node, message)
+                claim = f"every process reads the whole stream of `{loader.label}` and computes the same gradients"
+                remedy = "divide it by `torch.distributed.get_rank()` in `__iter__`"
+                yield self.finding(facts, loader.node, claim, remedy)

@@ -70,12 +70,13 @@ class AccelerateNonBlocking(Rule):
                 continue
             if not operation.lacks("cpu") and not operation.gives("cpu", False):
                 continue
-            message = (
+            claim = (
                 "the loaders that this Accelerator prepares wait for the copy of every batch although their memory is "
-                "pinned; pass `dataloader_config=DataLoaderConfiguration(non_blocking=True)`"
+                "pinned"
             )
+            remedy = "pass `dataloader_config=DataLoaderConfiguration(non_blocking=True)`"
             fix = None
             if facts.document.code(operation.node).startswith("accelerate.Accelerator("):
                 config = "accelerate.DataLoaderConfiguration(non_blocking=True)"
                 fix = pass_argument(operation, "dataloader_config", config, title="Copy without waiting")
-            yield self.finding(facts, operation.node, message, fix=fix, since=_SINCE, package="accelerate")
+            yield self.finding(facts, operation.node, claim, remedy, fix=fix, since=_SINCE, package="accelerate")

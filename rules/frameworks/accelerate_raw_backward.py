@@ -84,12 +84,13 @@ class AccelerateRawBackward(Rule):
         loss = document.code(call.func.value) if isinstance(call.func, cst.Attribute) else "loss"
         names = names_of_accelerators(facts)
         name = names[0] if len(names) == 1 else "accelerator"
-        message = (
+        claim = (
             f"`{document.code(call)}` goes past `{name}`: no loss scaling, no division by accumulated steps, no "
-            f"DeepSpeed; call `{name}.backward({loss})`"
+            "DeepSpeed"
         )
+        remedy = f"call `{name}.backward({loss})`"
         fix = None
         if name.isidentifier() and not call.args and len(names) < 2:
             edit = replace_node(document, call, f"{name}.backward({loss})")
             fix = Fix(f"Call `{name}.backward`", (edit,), Applicability.UNSAFE)
-        return self.finding(facts, call, message, fix=fix)
+        return self.finding(facts, call, claim, remedy, fix=fix)

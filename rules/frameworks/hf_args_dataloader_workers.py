@@ -61,9 +61,10 @@ class HfArgsDataloaderWorkers(Rule):
             given = not leaves_out(facts, arguments, "dataloader_num_workers")
             if given or stays_on_host(arguments) or streams(facts) or prepares_beforehand(facts):
                 continue
-            message = (
-                f"`{arguments.what.name}(...)` leaves `dataloader_num_workers` at 0, so that each batch "
-                f"is loaded between two steps of the training; pass some workers"
+            claim = (
+                f"`{arguments.what.name}(...)` leaves `dataloader_num_workers` at 0, so that each batch is loaded "
+                "between two steps of the training"
             )
+            remedy = "pass some workers"
             fix = pass_argument(arguments, "dataloader_num_workers", str(FALLBACK), workers=FALLBACK)
-            yield self.finding(facts, arguments.node, message, fix=fix)
+            yield self.finding(facts, arguments.node, claim, remedy, fix=fix)

@@ -56,12 +56,11 @@ class HfArgsInvalidCombo(Rule):
             ahead = arguments.given("dataloader_prefetch_factor").literal
             idle = arguments.lacks("dataloader_num_workers") or arguments.gives("dataloader_num_workers", 0)
             if ahead is not None and idle:
-                message = (
-                    f"`dataloader_prefetch_factor={ahead}` without workers raises ValueError; drop it, or pass "
-                    f"`dataloader_num_workers`"
-                )
+                claim = f"`dataloader_prefetch_factor={ahead}` without workers raises ValueError"
+                remedy = "drop it, or pass `dataloader_num_workers`"
                 fix = drop_argument(facts.document, arguments.node, "dataloader_prefetch_factor", Applicability.SAFE)
-                yield self.finding(facts, arguments.node, message, fix=fix)
+                yield self.finding(facts, arguments.node, claim, remedy, fix=fix)
             if arguments.gives("fp16", True) and arguments.gives("bf16", True):
-                message = "`fp16=True` and `bf16=True` together raise ValueError; keep one of them"
-                yield self.finding(facts, arguments.node, message)
+                claim = "`fp16=True` and `bf16=True` together raise ValueError"
+                remedy = "keep one of them"
+                yield self.finding(facts, arguments.node, claim, remedy)

@@ -71,12 +71,10 @@ class HfArgsPersistentWorkers(Rule):
             workers, epochs = arguments.given("dataloader_num_workers"), arguments.given("num_train_epochs")
             if not _above(workers, 0) or not (epochs.absent or _above(epochs, 1)):
                 continue
-            message = (
-                "the workers of this Trainer are started again for each epoch while the training waits; pass "
-                "`dataloader_persistent_workers=True`"
-            )
+            claim = "the workers of this Trainer are started again for each epoch while the training waits"
+            remedy = "pass `dataloader_persistent_workers=True`"
             fix = pass_argument(arguments, "dataloader_persistent_workers", "True")
-            yield self.finding(facts, arguments.node, message, fix=fix, since=_SINCE, package="transformers")
+            yield self.finding(facts, arguments.node, claim, remedy, fix=fix, since=_SINCE, package="transformers")
 
 
 def _above(value: Given, limit: int) -> bool:

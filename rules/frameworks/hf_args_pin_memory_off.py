@@ -56,11 +56,9 @@ class HfArgsPinMemoryOff(Rule):
         for arguments in settings(facts):
             if not arguments.gives("dataloader_pin_memory", False) or stays_on_host(arguments):
                 continue
-            message = (
-                "`dataloader_pin_memory=False` makes every copy of a batch to the GPU block; drop it, unless the "
-                "collator puts batches on the GPU"
-            )
-            yield self.finding(facts, arguments.node, message)
+            claim = "`dataloader_pin_memory=False` makes every copy of a batch to the GPU block"
+            remedy = "drop it, unless the collator puts batches on the GPU"
+            yield self.finding(facts, arguments.node, claim, remedy)
 
     def _samples_move(self, facts: Facts) -> bool:
         """Whether what makes samples or batches of them puts something on a GPU, as far as its name says."""

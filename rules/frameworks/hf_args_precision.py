@@ -67,8 +67,6 @@ class HfArgsPrecision(Rule):
             return
         for arguments in settings(facts):
             if not stays_on_host(arguments) and all(leaves_out(facts, arguments, name) for name in REDUCED):
-                message = (
-                    "the Trainer computes in float32 and leaves the tensor cores of a GPU unused; pass `bf16=True` if "
-                    "the model bears it"
-                )
-                yield self.finding(facts, arguments.node, message)
+                claim = "the Trainer computes in float32 and leaves the tensor cores of a GPU unused"
+                remedy = "pass `bf16=True` if the model bears it"
+                yield self.finding(facts, arguments.node, claim, remedy)

@@ -57,9 +57,7 @@ class HfNonBlocking(Rule):
             pins = arguments.lacks("dataloader_pin_memory") or arguments.gives("dataloader_pin_memory", True)
             if stays_on_host(arguments) or not pins or not leaves_out(facts, arguments, "accelerator_config"):
                 continue
-            message = (
-                "the Trainer waits for the copy of every batch to the GPU although it pins them; pass "
-                '`accelerator_config={"non_blocking": True}`'
-            )
+            claim = "the Trainer waits for the copy of every batch to the GPU although it pins them"
+            remedy = 'pass `accelerator_config={"non_blocking": True}`'
             fix = pass_argument(arguments, "accelerator_config", '{"non_blocking": True}', title="Copy without waiting")
-            yield self.finding(facts, arguments.node, message, fix=fix, since=_SINCE, package="transformers")
+            yield self.finding(facts, arguments.node, claim, remedy, fix=fix, since=_SINCE, package="transformers")

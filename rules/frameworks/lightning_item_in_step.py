@@ -72,9 +72,7 @@ class LightningItemInStep(Rule):
         for operations in by_class.values():
             first, *others = operations
             document = facts.document
-            message = (
-                f"`{document.code(first.node)}` makes each `training_step` wait for the device; give `self.log` the "
-                f"tensor, which it detaches and fetches when it is due"
-            )
+            claim = f"`{document.code(first.node)}` makes each `training_step` wait for the device"
+            remedy = "give `self.log` the tensor, which it detaches and fetches when it is due"
             related = [also_at(document, one.node, "waits as well") for one in others]
-            yield self.finding(facts, first.node, message, related=related)
+            yield self.finding(facts, first.node, claim, remedy, related=related)

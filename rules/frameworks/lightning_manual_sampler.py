@@ -67,8 +67,6 @@ class LightningManualSampler(Rule):
             return
         for operation in facts.operations_of(Call("torch.utils.data.DistributedSampler")):
             if operation.framework == "lightning":
-                message = (
-                    "Lightning gives each loader a `DistributedSampler` and sets its epoch; leave this one out, or "
-                    "pass `use_distributed_sampler=False` to the Trainer"
-                )
-                yield self.finding(facts, operation.node, message)
+                claim = "Lightning gives each loader a `DistributedSampler` and sets its epoch"
+                remedy = "leave this one out, or pass `use_distributed_sampler=False` to the Trainer"
+                yield self.finding(facts, operation.node, claim, remedy)

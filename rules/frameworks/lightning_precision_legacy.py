@@ -66,5 +66,6 @@ class LightningPrecisionLegacy(Rule):
             if argument.node is not None and isinstance(node, (cst.Integer, cst.SimpleString)):
                 edit = replace_node(facts.document, node, f'"{instead}"')
                 fix = Fix(f'Use `"{instead}"`', (edit,), Applicability.SAFE)
-            message = f'`precision={given!r}` is a name of Lightning 1 and warns; say `"{instead}"`'
-            yield self.finding(facts, node, message, fix=fix, since=_SINCE, package="lightning")
+            claim = f"`precision={given!r}` is a name of Lightning 1 and warns"
+            remedy = f'say `"{instead}"`'
+            yield self.finding(facts, node, claim, remedy, fix=fix, since=_SINCE, package="lightning")

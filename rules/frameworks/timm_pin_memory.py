@@ -57,9 +57,10 @@ class TimmPinMemory(Rule):
         for operation in facts.operations_of(Call("timm.data.create_loader")):
             kinds = operation.given("device").device_kinds
             if operation.lacks("pin_memory") and kinds & {"cuda", "unknown"}:
-                message = (
+                claim = (
                     "`create_loader(...)` leaves `pin_memory` off, so that its prefetcher copies batches to the GPU "
-                    "from pageable memory; pass `pin_memory=True`"
+                    "from pageable memory"
                 )
+                remedy = "pass `pin_memory=True`"
                 fix = pass_argument(operation, "pin_memory", "True")
-                yield self.finding(facts, operation.node, message, fix=fix)
+                yield self.finding(facts, operation.node, claim, remedy, fix=fix)

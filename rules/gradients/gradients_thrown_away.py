@@ -89,9 +89,9 @@ class GradientsThrownAway(Rule):
         if first.upstream:
             remedy = f"detach what {shown} computes, or compute it under `{facts.torch_name or 'torch'}.no_grad()`"
         shared = ", averaged over all processes," if facts.wraps_in_parallel else ""
-        message = (
+        claim = (
             f"the backward pass in {facts.document.span(first.backward).start.line} also computes gradients of the "
-            f"weights of {shown}, which{shared} are zeroed before any step uses them; {remedy}"
+            f"weights of {shown}, which{shared} are zeroed before any step uses them"
         )
         named = {one.name for one in first.reached}
         calls = {id(each.call): each for one in passes for each in one.reached if each.name in named}.values()
@@ -102,4 +102,4 @@ class GradientsThrownAway(Rule):
         related = [
             one for one in related if one.span != facts.document.span(here) or one.filename != facts.document.filename
         ]
-        return self.finding(facts, here, message, related=related, basis=first.basis)
+        return self.finding(facts, here, claim, remedy, related=related, basis=first.basis)

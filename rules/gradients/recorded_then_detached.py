@@ -76,9 +76,7 @@ class RecordedThenDetached(Rule):
         for first, *others in found.values():
             name, torch = facts.document.code(first.call.func), facts.torch_name or "torch"
             why = "its result is only used detached" if first.detached else "nothing but values is read from its result"
-            message = (
-                f"autograd records what `{name}` computes, and its activations are kept, though {why}; "
-                f"call it under `with {torch}.no_grad():`"
-            )
+            claim = f"autograd records what `{name}` computes, and its activations are kept, though {why}"
+            remedy = f"call it under `with {torch}.no_grad():`"
             related = [also_at(facts.document, one.call, "so is what this computes") for one in others]
-            yield self.finding(facts, first.call, message, related=related, basis=first.basis)
+            yield self.finding(facts, first.call, claim, remedy, related=related, basis=first.basis)

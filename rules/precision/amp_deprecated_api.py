@@ -64,20 +64,24 @@ class AmpDeprecatedApi(Rule):
         old = bool(names) and minds_versions(facts)
         for found in names:
             code = facts.document.code(found.operation.node)
-            message = f"`{code}` uses a name that torch is taking away, and warns of it; use `{found.remedy}`"
+            claim = f"`{code}` uses a name that torch is taking away, and warns of it"
+            remedy = f"use `{found.remedy}`"
             together = [one for one in names if one.moved == found.moved] if found.moved is not None else []
             fix = self._moved(facts, found, together) or self._renamed(facts, found)
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []
             at = found.operation.node
             aside = not facts.trains  # what only evaluates is a place of the training's remark
-            yield self.finding(facts, at, message, fix=fix, since=found.since, related=come, minor=old, aside=aside)
+            yield self.finding(
+                facts, at, claim, remedy, fix=fix, since=found.since, related=come, minor=old, aside=aside
+            )
 
         apex = names_of_apex(facts)
         if apex is not None:
             first, *others = apex.uses
-            message = f"`{first.what.full}` of apex is deprecated since torch has its own; use {apex.remedy}"
+            claim = f"`{first.what.full}` of apex is deprecated since torch has its own"
+            remedy = f"use {apex.remedy}"
             related = [also_at(facts.document, one.node, "so is this") for one in others]
-            yield self.finding(facts, first.node, message, related=related, since=(1, 10))
+            yield self.finding(facts, first.node, claim, remedy, related=related, since=(1, 10))
 
     def _moved(self, facts: Facts, found: OldName, together: list[OldName]) -> Fix | None:
         """The fix that changes the import, and with it every call of what is imported there; None where they need

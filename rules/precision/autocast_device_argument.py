@@ -58,22 +58,20 @@ class AutocastDeviceArgument(Rule):
             if all(value.is_device for value in given):
                 yield self._report(facts, operation)
             elif all(value.absent for value in given):
-                message = (
-                    f"`{facts.document.code(operation.node)}` raises TypeError, because it does not say for which "
-                    f'device; pass `"cuda"`, or the `type` of your device'
-                )
-                yield self.finding(facts, operation.node, message)
+                code = facts.document.code(operation.node)
+                claim = f"`{code}` raises TypeError, because it does not say for which device"
+                remedy = 'pass `"cuda"`, or the `type` of your device'
+                yield self.finding(facts, operation.node, claim, remedy)
 
     def _report(self, facts: Facts, operation: Operation) -> Finding:
         argument = operation.contexts[0].argument("device_type", 0)
         node = argument.node.value if argument is not None and argument.node is not None else None
         if node is None:
-            message = "`torch.autocast` raises for a `torch.device`, because it wants a string; pass its `type`"
-            return self.finding(facts, operation.node, message)
+            claim = "`torch.autocast` raises for a `torch.device`, because it wants a string"
+            remedy = "pass its `type`"
+            return self.finding(facts, operation.node, claim, remedy)
         name = facts.document.code(node)
-        message = (
-            f"`{name}` is a `torch.device`, for which `torch.autocast` raises, because it wants a string; pass "
-            f"`{name}.type`"
-        )
+        claim = f"`{name}` is a `torch.device`, for which `torch.autocast` raises, because it wants a string"
+        remedy = f"pass `{name}.type`"
         edit = insert_after(facts.document, node, ".type")
-        return self.finding(facts, node, message, fix=Fix(f"Pass `{name}.type`", (edit,), Applicability.SAFE))
+        return self.finding(facts, node, claim, remedy, fix=Fix(f"Pass `{name}.type`", (edit,), Applicability.SAFE))

@@ -72,11 +72,12 @@ class BackwardInsideAutocast(Rule):
         if not inside or facts.derives_from(*_CUSTOM):
             return  # its backward may count on being cast
         for operation in inside:
-            message = (
+            claim = (
                 f"`{facts.document.code(operation.node)}` runs under autocast, which only the forward pass and the "
-                f"loss need; end the `with` block before it"
+                "loss need"
             )
-            yield self.finding(facts, operation.node, message)
+            remedy = "end the `with` block before it"
+            yield self.finding(facts, operation.node, claim, remedy)
 
     def _is_inside(self, operation: Operation) -> bool:
         for context in operation.contexts:

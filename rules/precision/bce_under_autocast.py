@@ -66,11 +66,12 @@ class BceUnderAutocast(Rule):
                 continue
             if all(_casts_on_cuda(facts, context.regions) for context in call.contexts):
                 instead = "binary_cross_entropy_with_logits" if function else "BCEWithLogitsLoss"
-                message = (
+                claim = (
                     f"`{facts.document.code(call.node)}` raises RuntimeError under autocast, which forbids it for "
-                    f"probabilities; leave the sigmoid out and use `{instead}`"
+                    "probabilities"
                 )
-                yield self.finding(facts, call.node, message)
+                remedy = f"leave the sigmoid out and use `{instead}`"
+                yield self.finding(facts, call.node, claim, remedy)
 
 
 def _casts_on_cuda(facts: Facts, regions: tuple[Given, ...]) -> bool:

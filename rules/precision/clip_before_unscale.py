@@ -94,8 +94,8 @@ class ClipBeforeUnscale(Rule):
             if document.line(row)[: document.location(start).column - 1].strip() == "":
                 text = f"{statement}{newline_of(document)}{indentation_at(document, start)}"
                 fix = Fix(f"Call `{statement}` first", (document.edit(start, start, text),), Applicability.UNSAFE)
-        message = (
+        claim = (
             f"`{document.code(clip.node)}` clips gradients that are still multiplied by the scaler's scale, so that "
-            f"next to nothing is left of each update; {remedy}"
+            "next to nothing is left of each update"
         )
-        return self.finding(facts, clip.node, message, fix=fix)
+        return self.finding(facts, clip.node, claim, remedy, fix=fix)

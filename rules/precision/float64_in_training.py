@@ -75,11 +75,12 @@ class Float64InTraining(Rule):
         for operation in found:
             models = [_module_of(context) for context in operation.contexts]
             if not operation.guarded and (all(one in trained for one in models) or (models == [None] and trained)):
-                message = (
+                claim = (
                     f"`{facts.document.code(operation.node)}` lets the GPU train in float64, which it does at a "
-                    f"fraction of its speed and with twice the memory; train in float32, inputs and targets included"
+                    "fraction of its speed and with twice the memory"
                 )
-                yield self.finding(facts, operation.node, message)
+                remedy = "train in float32, inputs and targets included"
+                yield self.finding(facts, operation.node, claim, remedy)
 
     def _sets_default(self, operation: Operation) -> bool:
         return operation.what in _DEFAULTS and all(_is_double(context.given("d", 0)) for context in operation.contexts)

@@ -76,28 +76,31 @@ class GradScalerMisuse(Rule):
         for step in steps:
             cast = halving_before(facts, step)
             if cast is not None:
-                message = (
+                claim = (
                     f"`{code(cast.node)}` makes the parameters float16, whose gradients the scaler refuses to unscale, "
-                    f"so that `{code(step.node)}` raises ValueError; leave them in float32 under autocast"
+                    f"so that `{code(step.node)}` raises ValueError"
                 )
-                yield self.finding(facts, cast.node, message)
+                remedy = "leave them in float32 under autocast"
+                yield self.finding(facts, cast.node, claim, remedy)
             if not facts.does(AnyCall("update")) and all(context.inner is not None for context in step.contexts):
-                message = (
+                claim = (
                     f"`{code(step.node)}` is never followed by `update()`, so that the second one raises RuntimeError "
-                    f"and the scale never adapts; call `update()` after it"
+                    "and the scale never adapts"
                 )
-                yield self.finding(facts, step.node, message)
+                remedy = "call `update()` after it"
+                yield self.finding(facts, step.node, claim, remedy)
         for backward, step in unscaled_backwards(facts, steps):
-            message = (
+            claim = (
                 f"`{code(backward.node)}` does not scale the loss, and `{code(step.node)}` divides its gradients by "
-                f"the scale, so that the updates are far too small; call `backward()` on what the scaler's `scale` "
-                f"returns"
+                "the scale, so that the updates are far too small"
             )
-            yield self.finding(facts, backward.node, message, severity=Severity.WARNING)
+            remedy = "call `backward()` on what the scaler's `scale` returns"
+            yield self.finding(facts, backward.node, claim, remedy, severity=Severity.WARNING)
         for scaler in needless_scalers(facts):
-            message = (
+            claim = (
                 f"`{code(scaler.node)}` scales the loss for bfloat16, which has the range of float32 and needs no "
-                f"scaling: each step pays a pass over the gradients and a wait; pass `enabled=False`"
+                "scaling: each step pays a pass over the gradients and a wait"
             )
+            remedy = "pass `enabled=False`"
             fix = pass_argument(scaler, "enabled", "False")
-            yield self.finding(facts, scaler.node, message, severity=Severity.INFO, fix=fix)
+            yield self.finding(facts, scaler.node, claim, remedy, severity=Severity.INFO, fix=fix)

@@ -79,14 +79,12 @@ class NoMixedPrecision(Rule):
         subject = "this loop trains" if loop.holds(training.document, node) else "the training runs"
         option = training.option
         decided = f"mixed precision is decided by `{option}`, off by default, and without it " if option else ""
-        message = (
-            f"{decided}{subject} in float32 throughout, past what tensor cores do best{training.basis.clause}; "
-            'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
-        )
+        claim = f"{decided}{subject} in float32 throughout, past what tensor cores do best{training.basis.clause}"
+        remedy = 'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
         if training.twice is not None:
-            message += ", but for the gradients that are a part of the loss"
+            remedy += ", but for the gradients that are a part of the loss"
         if training.kept:
-            message += ", and leave in float32 what half precision breaks"
+            remedy += ", and leave in float32 what half precision breaks"
         related = [also_at(loop.document, loop.node, "the loop of the training")] if node is not loop.node else []
         if training.way is not None:
             related.append(also_at(loop.document, training.way, "each step goes to the model from here"))
@@ -99,4 +97,4 @@ class NoMixedPrecision(Rule):
         keep = 'this stays in float32, under `torch.autocast("cuda", enabled=False)`'
         related += [also_at(document, kept, keep) for document, kept in training.kept]
         related += [also_at(document, step, "this loop trains in float32, too") for document, step in training.others]
-        yield self.finding(facts, node, message, related=related, basis=training.basis, since=SINCE)
+        yield self.finding(facts, node, claim, remedy, related=related, basis=training.basis, since=SINCE)

@@ -20,6 +20,7 @@ _OLD_WRITES = (
     Sets("torch.backends.cudnn", "allow_tf32"),
     Call("torch.set_float32_matmul_precision"),
 )
+_SETTER = '`torch.set_float32_matmul_precision("high")`'
 
 
 class Tf32ApiMixed(Rule):
@@ -65,23 +66,19 @@ class Tf32ApiMixed(Rule):
         for operation in facts.operations_of(AnySets("fp32_precision"), *_OLD_WRITES, *_READS):
             if operation.does(AnySets("fp32_precision")) and operation.does(Within("torch.backends")):
                 if facts.allows_before((2, 9)):
-                    message = (
-                        f"`{facts.document.code(operation.node)}` does not exist before torch 2.9, which this project "
-                        f'supports; call `torch.set_float32_matmul_precision("high")`'
-                    )
-                    yield self.finding(facts, operation.node, message)
+                    code = facts.document.code(operation.node)
+                    claim = f"`{code}` does not exist before torch 2.9, which this project supports"
+                    yield self.finding(facts, operation.node, claim, f"call {_SETTER}")
                 written = None if operation.guarded else operation
             elif operation.what in _OLD_WRITES:
                 written = None
             elif operation.what in _READS and written is not None and _follows(operation, written):
                 document = facts.document
-                message = (
-                    f"`{document.code(operation.node)}` raises RuntimeError, because "
-                    f"`{document.code(written.node)}` was set before; use one of the two APIs, such as "
-                    f'`torch.set_float32_matmul_precision("high")`'
-                )
+                read, before = document.code(operation.node), document.code(written.node)
+                claim = f"`{read}` raises RuntimeError, because `{before}` was set before"
+                remedy = f"use one of the two APIs, such as {_SETTER}"
                 related = also_at(document, written.node, "set through the other API here")
-                yield self.finding(facts, operation.node, message, related=[related])
+                yield self.finding(facts, operation.node, claim, remedy, related=[related])
 
 
 def _follows(read: Operation, write: Operation) -> bool:

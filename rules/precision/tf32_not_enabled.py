@@ -74,10 +74,8 @@ class Tf32NotEnabled(Rule):
         call = f'{torch or "torch"}.set_float32_matmul_precision("high")'
         kinds = [one.moved.module.kind for one in move.contexts if one.moved.module is not None]
         name = kinds[0].removeprefix("project:").rpartition(".")[2]
-        message = (
-            f"the matrix products of `{name}` run in full float32, without the tensor cores; call `{call}`, or compute "
-            "the model under `torch.autocast`"
-        )
+        claim = f"the matrix products of `{name}` run in full float32, without the tensor cores"
+        remedy = f"call `{call}`, or compute the model under `torch.autocast`"
         start = document.span(move.statement).start.offset
         location = document.location(start)
         fix = None
@@ -86,4 +84,4 @@ class Tf32NotEnabled(Rule):
             fix = Fix(f"Call `{call}`", (document.edit(start, start, text),), Applicability.UNSAFE)
         step = first_step(facts, facts.program.first_training)
         related = [also_at(step.document, step.node, "the step computes it here")] if step is not None else []
-        return self.finding(facts, move.node, message, fix=fix, related=related, since=SINCE)
+        return self.finding(facts, move.node, claim, remedy, fix=fix, related=related, since=SINCE)

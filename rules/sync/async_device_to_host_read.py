@@ -67,11 +67,11 @@ class AsyncDeviceToHostRead(Rule):
 
     def _report(self, facts: Facts, copy: cst.Call, read: Operation) -> Finding:
         document = facts.document
-        message = (
-            f"`{document.code(copy)}` returns before the bytes have arrived, but "
-            f"`{document.code(read.node)}` reads them at once: wrong values and no error; drop "
-            "`non_blocking=True`"
+        claim = (
+            f"`{document.code(copy)}` returns before the bytes have arrived, but `{document.code(read.node)}` reads "
+            "them at once: wrong values and no error"
         )
+        remedy = "drop `non_blocking=True`"
         fix = drop_argument(document, copy, "non_blocking", Applicability.SAFE, shown="non_blocking=True")
         related = [also_at(document, read.node, "it is read here")]
-        return self.finding(facts, copy, message, fix=fix, related=related)
+        return self.finding(facts, copy, claim, remedy, fix=fix, related=related)

@@ -59,11 +59,9 @@ class CatAccumulateInLoop(Rule):
         for operation in facts.operations_of(*calls("torch.cat", "torch.concat", "torch.hstack", "torch.vstack")):
             holder = self._holder(facts, operation) if operation.at_every_step else None
             if holder is not None and self._only_grows(facts, operation, holder):
-                message = (
-                    f"`{holder}` is copied whole at every step, which is quadratic in their number; append to a "
-                    f"list and call `{operation.what.full}` once behind the loop"
-                )
-                yield self.finding(facts, operation.node, message)
+                claim = f"`{holder}` is copied whole at every step, which is quadratic in their number"
+                remedy = f"append to a list and call `{operation.what.full}` once behind the loop"
+                yield self.finding(facts, operation.node, claim, remedy)
 
     def _only_grows(self, facts: Facts, operation: Operation, holder: str) -> bool:
         """Whether there are many passes, and none needs what is kept, or resets it."""

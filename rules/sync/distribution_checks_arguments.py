@@ -78,8 +78,9 @@ class DistributionChecksArguments(Rule):
         if found.operation is not None:
             fix = pass_argument(found.operation, "validate_args", "False")
         name = facts.document.code(found.node.func)
-        message = (
-            f"each time that `{name}` is built here, the host waits for the GPU to check its arguments"
-            f"{found.basis.clause}; pass `validate_args=False` once the training is known to work"
+        claim = (
+            f"each time that `{name}` is built here, the host waits for the GPU to check its "
+            f"arguments{found.basis.clause}"
         )
-        return self.finding(facts, found.node, message, fix=fix, basis=found.basis, group="checks")
+        remedy = "pass `validate_args=False` once the training is known to work"
+        return self.finding(facts, found.node, claim, remedy, fix=fix, basis=found.basis, group="checks")

@@ -69,10 +69,13 @@ class ElementsReadOneByOne(Rule):
         first, *others = found.reads
         name = document.code(found.tensor)
         copied = f"{name}.tolist()" if found.numbers else f"{name}.cpu()"
-        message = (
-            f"`{document.code(first)}` waits for the GPU to read one element of `{name}` in each pass of this loop"
-            f"{found.basis.clause}; copy all of it once, before the loop: `{copied}`"
+        claim = (
+            f"`{document.code(first)}` waits for the GPU to read one element of `{name}` in each pass of this "
+            f"loop{found.basis.clause}"
         )
+        remedy = f"copy all of it once, before the loop: `{copied}`"
         level = Severity.WARNING if found.nested else Severity.INFO
         related = [also_at(document, one, f"it reads an element of `{name}` here too") for one in others]
-        return self.finding(facts, first, message, severity=level, related=related, basis=found.basis, group="elements")
+        return self.finding(
+            facts, first, claim, remedy, severity=level, related=related, basis=found.basis, group="elements"
+        )

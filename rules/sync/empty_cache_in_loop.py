@@ -86,11 +86,12 @@ class EmptyCacheInLoop(Rule):
         document, statement = facts.document, operation.statement
         code, harm = document.code(operation.node), CLEANERS[operation.what]
         basis = basis_of_each_step(operation, loop)
-        message = f"`{code}` {harm}, at every step{basis.clause}; drop it, or call it once an epoch"
+        claim = f"`{code}` {harm}, at every step{basis.clause}"
+        remedy = "drop it, or call it once an epoch"
         if not loop.holds(document, operation.node):
             place = [also_at(loop.document, loop.node, "the steps of this loop call it")]
             severity = Severity.WARNING if basis.proven else Severity.INFO
-            return self.finding(facts, operation.node, message, severity=severity, related=place, basis=basis)
+            return self.finding(facts, operation.node, claim, remedy, severity=severity, related=place, basis=basis)
         edit = remove_statement(document, statement, loop.node.body) if isinstance(loop.node, LOOPS) else None
         fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
-        return self.finding(facts, operation.node, message, fix=fix)
+        return self.finding(facts, operation.node, claim, remedy, fix=fix)

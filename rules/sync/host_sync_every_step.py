@@ -85,14 +85,15 @@ class HostSyncEveryStep(Rule):
         at = first.operation.node
         often, where = (f"{found.count} times ", "first ") if found.count > 1 else ("", "")
         times = f"{often}at every step{f', for each {first.each}' if first.each else ''}, {where}"
-        message = f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}; {found.remedy}"
+        claim = f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}"
+        remedy = f"{found.remedy}"
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
         related += [also_at(loop.document, one, "steps come there from here") for one in found.ways]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))
         level, wait = Severity.WARNING if found.costly else Severity.INFO, wait_in(loop, Pause.READS)
         return self.finding(
-            facts, at, message, severity=level, related=related, since=found.since, basis=found.basis, wait=wait
+            facts, at, claim, remedy, severity=level, related=related, since=found.since, basis=found.basis, wait=wait
         )
 
     def _beside(self, other: Wait) -> str:

@@ -75,18 +75,17 @@ class LossAccumulationKeepsGraph(Rule):
     def _report(self, facts: Facts, kept: KeptGraph) -> Finding:
         document, value = facts.document, kept.added
         code = document.code(value)
-        message = (
+        claim = (
             f"`{kept.holder}` keeps the autograd graph of `{code}` alive for every batch, so that memory grows through "
-            f"the epoch{kept.basis.clause}; add `{code}.detach()`"
+            f"the epoch{kept.basis.clause}"
         )
         simple = isinstance(value, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
         edit = insert_after(document, value, ".detach()") if simple else None
-        if edit is None:
-            message = message.replace(f"add `{code}.detach()`", "detach the loss first")
+        remedy = f"add `{code}.detach()`" if edit is not None else "detach the loss first"
         proven = kept.basis.proven
         applicability = Applicability.SAFE if proven else Applicability.UNSAFE
         fix = Fix("Add `.detach()`", (edit,), applicability) if edit is not None else None
         related = [also_at(document, kept.backward.node, "it is differentiated here")]
         severity = Severity.WARNING if proven else Severity.INFO
         at, basis = kept.operation.node, kept.basis
-        return self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis)
+        return self.finding(facts, at, claim, remedy, severity=severity, fix=fix, related=related, basis=basis)

@@ -83,14 +83,15 @@ class MetricOnHostCopies(Rule):
     def _report(self, facts: Facts, found: HostMetric, numbers: Iterable[Operation]) -> Finding:
         document, (first, *others), basis = facts.document, found.reads, found.basis
         copy, used = first.operation.node, first.use
-        what = used.use.value.format(name=used.name) if used is not None else COMES_BACK
-        message = f"in each pass of this evaluation, `{document.code(copy)}` {what.format(basis=basis.clause)}"
+        what, remedy = used.use.value if used is not None else COMES_BACK
+        done = what.format(name=used.name if used is not None else "", basis=basis.clause)
+        claim = f"in each pass of this evaluation, `{document.code(copy)}` {done}"
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
         related += [also_at(document, one.node, "a number is read here, too") for one in numbers]
         if found.loop.document is not document:
             related.append(also_at(found.loop.document, found.loop.node, "the loop of the evaluation"))
         minor = used is None or not found.each_epoch
-        return self.finding(facts, copy, message, related=related, basis=basis, minor=minor)
+        return self.finding(facts, copy, claim, remedy, related=related, basis=basis, minor=minor)
 
     def _beside(self, other: HostRead) -> str:
         if other.use is not None and other.use.use is Use.JOINED:

@@ -75,11 +75,12 @@ class ScalarsReadInEvaluation(Rule):
     def _report(self, facts: Facts, found: ScalarReads) -> Finding:
         document, (first, *others), count = facts.document, found.operations, len(found.operations)
         times = f"{count} times, first " if count > 1 else ""
-        message = (
-            f"each pass of this evaluation waits for the GPU {times}at `{document.code(first.node)}`"
-            f"{found.basis.clause}; add up on the GPU, and read the sums behind the loop"
+        claim = (
+            f"each pass of this evaluation waits for the GPU {times}at "
+            f"`{document.code(first.node)}`{found.basis.clause}"
         )
+        remedy = "add up on the GPU, and read the sums behind the loop"
         related = [also_at(document, one.node, "it waits here too") for one in others]
         if found.loop.document is not document:
             related.append(also_at(found.loop.document, found.loop.node, "the loop of the evaluation"))
-        return self.finding(facts, first.node, message, related=related, basis=found.basis, minor=True)
+        return self.finding(facts, first.node, claim, remedy, related=related, basis=found.basis, minor=True)

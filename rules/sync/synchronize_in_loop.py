@@ -79,22 +79,21 @@ class SynchronizeInLoop(Rule):
 
     def _needless(self, facts: Facts, operation: Operation, loop: Loop) -> Finding:
         code = facts.document.code(operation.node)
-        message = f"`{code}` lets the GPU run dry at every step; drop it, PyTorch keeps the order by itself"
+        claim = f"`{code}` lets the GPU run dry at every step"
+        remedy = "drop it, PyTorch keeps the order by itself"
         edit, related, wait = None, self._way(facts, operation, loop), wait_in(loop, Pause.SYNCHRONIZES)
         if not related and isinstance(loop.node, (cst.For, cst.While)):
             edit = remove_statement(facts.document, operation.statement, loop.node.body)
         fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
-        return self.finding(facts, operation.node, message, fix=fix, related=related, wait=wait)
+        return self.finding(facts, operation.node, claim, remedy, fix=fix, related=related, wait=wait)
 
     def _timed(self, facts: Facts, loop: Loop, operations: list[Operation]) -> Finding:
         first, *others = operations
-        message = (
-            f"`{facts.document.code(first.node)}` lets the GPU run dry at every step of the training, for a clock; "
-            f"measure a few steps only, or many at once"
-        )
+        claim = f"`{facts.document.code(first.node)}` lets the GPU run dry at every step of the training, for a clock"
+        remedy = "measure a few steps only, or many at once"
         related = [also_at(facts.document, one.node, "for a clock, too") for one in others]
         related += self._way(facts, first, loop)
-        return self.finding(facts, first.node, message, related=related, wait=wait_in(loop, Pause.SYNCHRONIZES))
+        return self.finding(facts, first.node, claim, remedy, related=related, wait=wait_in(loop, Pause.SYNCHRONIZES))
 
     def _way(self, facts: Facts, operation: Operation, loop: Loop) -> list[Related]:
         """The loop that calls an operation, where that stands elsewhere."""

@@ -64,9 +64,9 @@ class TimingWithoutSync(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each difference once."""
         for operation, basis in timed_launches(facts):
-            message = (
+            claim = (
                 f"`{facts.document.code(operation.node)}` is over before the GPU has done what was launched, and tells "
-                f"the time of the launches only{basis.clause}; call `torch.cuda.synchronize()` before each reading of "
-                f"the clock"
+                f"the time of the launches only{basis.clause}"
             )
-            yield self.finding(facts, operation.node, message, basis=basis)
+            remedy = "call `torch.cuda.synchronize()` before each reading of the clock"
+            yield self.finding(facts, operation.node, claim, remedy, basis=basis)

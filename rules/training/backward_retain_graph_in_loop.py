@@ -74,18 +74,18 @@ class BackwardRetainGraphInLoop(Rule):
             if not self._retains(operation) or not self._is_alone(facts, operation):
                 continue
             code = facts.document.code(operation.node)
-            message = (
+            claim = (
                 f"`{code}` keeps what the graph of every step holds in memory although it is the only backward pass of "
-                "the step; drop `retain_graph`, and detach state that is carried over"
+                "the step"
             )
+            remedy = "drop `retain_graph`, and detach state that is carried over"
             carried = carried_state(facts, operation)
             if carried:
-                message = (
-                    f"`{code}` runs through all steps before it, since `{carried[0]}` brings their graphs; detach "
-                    f"`{carried[0]}` in each step, and drop `retain_graph`"
-                )
+                claim = f"`{code}` runs through all steps before it, since `{carried[0]}` brings their graphs"
+                remedy = f"detach `{carried[0]}` in each step, and drop `retain_graph`"
             fix = drop_argument(facts.document, operation.node, "retain_graph", shown="retain_graph=True")
-            yield self.finding(facts, operation.node, message, severity=Severity.WARNING if carried else None, fix=fix)
+            level = Severity.WARNING if carried else None
+            yield self.finding(facts, operation.node, claim, remedy, severity=level, fix=fix)
 
     def _retains(self, operation: Operation) -> bool:
         if not operation.gives("retain_graph", True, 1) or not operation.lacks("create_graph", 2):

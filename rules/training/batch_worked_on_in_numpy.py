@@ -60,10 +60,10 @@ class BatchWorkedOnInNumpy(Rule):
         """Reports each loop once, at the first such batch."""
         for detour in numpy_detours(facts):
             code = facts.document.code(detour.taken.node)
-            message = (
+            claim = (
                 f"`{code}` takes a batch of `{detour.loader.label}` to numpy, and the main process works on it while "
-                f"the GPU waits{detour.basis.clause}; do so in the data set or `collate_fn`, where workers do it "
-                f"ahead, or on the GPU"
+                f"the GPU waits{detour.basis.clause}"
             )
+            remedy = "do so in the data set or `collate_fn`, where workers do it ahead, or on the GPU"
             related = [also_at(facts.document, detour.made.node, "it is made a tensor again here")]
-            yield self.finding(facts, detour.taken.node, message, related=related, basis=detour.basis)
+            yield self.finding(facts, detour.taken.node, claim, remedy, related=related, basis=detour.basis)

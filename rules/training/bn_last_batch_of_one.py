@@ -67,11 +67,12 @@ class BnLastBatchOfOne(Rule):
             return
         for loader in facts.loaders:
             if loader.trains and loader.ends_ragged and loader.last_batch in (None, 1) and self._feeds(facts, loader):
-                message = (
+                claim = (
                     f"the last batch of `{loader.label}` may be a single sample, for which `BatchNorm1d` raises "
-                    f"ValueError; pass `drop_last=True`"
+                    "ValueError"
                 )
-                yield self.finding(facts, loader.node, message)
+                remedy = "pass `drop_last=True`"
+                yield self.finding(facts, loader.node, claim, remedy)
 
     def _feeds(self, facts: Facts, loader: LoaderCall) -> bool:
         return any(

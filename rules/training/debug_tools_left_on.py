@@ -9,19 +9,21 @@ from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.debug_tools import Tool, debug_tools
 from accel_advisor.rule import Rule, replace_node
 
-_ANOMALY = "makes every backward pass{} keep stack traces and look for NaN; {} when the search is over"
+_ANOMALY = "makes every backward pass keep stack traces and look for NaN"
+_IN_IT = "makes every backward pass in it keep stack traces and look for NaN"
 _COSTS = {
-    Tool.ANOMALY: ("", _ANOMALY.format("", "switch it off")),
-    Tool.ANOMALY_REGION: ("", _ANOMALY.format(" in it", "take it away")),
-    Tool.TRAINER_ANOMALY: ("detect_anomaly=True", _ANOMALY.format("", "drop it")),
+    Tool.ANOMALY: ("", _ANOMALY, "switch it off when the search is over"),
+    Tool.ANOMALY_REGION: ("", _IN_IT, "take it away when the search is over"),
+    Tool.TRAINER_ANOMALY: ("detect_anomaly=True", _ANOMALY, "drop it when the search is over"),
     Tool.BLOCKING_LAUNCHES: (
         "CUDA_LAUNCH_BLOCKING=1",
-        "makes the host wait for every kernel that it launches; take it away when the search is over",
+        "makes the host wait for every kernel that it launches",
+        "take it away when the search is over",
     ),
-    Tool.GRADCHECK: ("", "compares gradients numerically in each pass of the training; do it once, before"),
-    Tool.PROFILER: ("", "records every operation of the whole training; give it a `schedule`, or a few steps"),
+    Tool.GRADCHECK: ("", "compares gradients numerically in each pass of the training", "do it once, before"),
+    Tool.PROFILER: ("", "records every operation of the whole training", "give it a `schedule`, or a few steps"),
 }
-"""What to call a tool, if not by the code that switches it on, and what it costs, with the remedy."""
+"""What to call a tool, if not by the code that switches it on, what it costs, and what to do."""
 
 
 class DebugToolsLeftOn(Rule):
@@ -77,11 +79,11 @@ class DebugToolsLeftOn(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each switch once."""
         for operation, tool in debug_tools(facts):
-            name, cost = _COSTS[tool]
+            name, cost, remedy = _COSTS[tool]
             fix = None
             argument = operation.contexts[0].argument("mode", 0)
             if tool is Tool.ANOMALY and argument is not None and argument.node is not None:
                 edit = replace_node(facts.document, argument.node.value, "False")
                 fix = Fix("Switch it off", (edit,), Applicability.UNSAFE)
             code = name or facts.document.code(operation.node)
-            yield self.finding(facts, operation.node, f"`{code}` {cost}", fix=fix)
+            yield self.finding(facts, operation.node, f"`{code}` {cost}", remedy, fix=fix)

@@ -71,20 +71,19 @@ class EvalModeMissing(Rule):
             label = f"`{found.name}`" if found.name else "the model"
             first = found.evaluation
             if first is None:
-                message = (
-                    f"{label} is evaluated in training mode, in which its `{found.layer}` computes something else; "
-                    f"call `eval()` before, and `train()` before it learns again"
-                )
+                claim = f"{label} is evaluated in training mode, in which its `{found.layer}` computes something else"
+                remedy = "call `eval()` before, and `train()` before it learns again"
                 fix = self._fix(facts, found, start="eval", back=facts.trains)
-                yield self.finding(facts, found.loop.node, message, fix=fix)
+                yield self.finding(facts, found.loop.node, claim, remedy, fix=fix)
             else:
-                message = (
+                claim = (
                     f"from the second epoch on {label} learns in evaluation mode, in which its `{found.layer}` "
-                    "computes something else: nothing calls `train()` after `eval()`; call it before this loop"
+                    "computes something else: nothing calls `train()` after `eval()`"
                 )
+                remedy = "call it before this loop"
                 fix = self._fix(facts, found, start="train", back=False)
                 related = [also_at(first.document, first.node, "evaluation mode begins here")]
-                yield self.finding(facts, found.loop.node, message, fix=fix, related=related)
+                yield self.finding(facts, found.loop.node, claim, remedy, fix=fix, related=related)
 
     def _fix(self, facts: Facts, found: WrongMode, *, start: str, back: bool) -> Fix | None:
         document, loop, name = facts.document, found.loop.node, found.name

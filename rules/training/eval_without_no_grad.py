@@ -89,20 +89,20 @@ class EvalWithoutNoGrad(Rule):
             once = f"what {model} computes is read at once, and autograd records it for nothing"
             what = once if evaluation.at_once else f"the training evaluates {model} within its steps{_COST}"
             level = Severity.INFO if evaluation.at_once or loop.loaders else Severity.WARNING
-            message = f"{what}; compute it under `with {torch}.no_grad():`"
-            return self.finding(facts, evaluation.call, message, severity=level)
+            remedy = f"compute it under `with {torch}.no_grad():`"
+            return self.finding(facts, evaluation.call, what, remedy, severity=level)
         what = f"evaluates {model}{evaluation.where}{basis.clause}{_COST}"
         manager = f"set_grad_enabled({choice.trains})" if choice is not None else "no_grad()"
-        apart = f"put the loop under `with {torch}.{manager}:`"
-        message, fix = f"this loop {what}; {apart}", None
+        claim, remedy, fix = f"this loop {what}", f"put the loop under `with {torch}.{manager}:`", None
         if isinstance(loop.function, cst.FunctionDef):
             name = loop.function.name.value
             trains = any(name in other.functions for one in facts.program for other in one.loops if other.backward)
             fix = self._fix(facts, loop.function) if not trains and facts.torch_name is not None else None
-            message = f"`{name}` {what}; {apart if trains else f'decorate it with `@{torch}.no_grad()`'}"
+            claim = f"`{name}` {what}"
+            remedy = remedy if trains else f"decorate it with `@{torch}.no_grad()`"
         called = [also_at(evaluation.document, evaluation.call, "the model is called here")] if evaluation.call else []
         severity = Severity.WARNING if basis.proven else Severity.INFO
-        return self.finding(facts, loop.node, message, severity=severity, fix=fix, related=called, basis=basis)
+        return self.finding(facts, loop.node, claim, remedy, severity=severity, fix=fix, related=called, basis=basis)
 
     def _fix(self, facts: Facts, function: cst.FunctionDef) -> Fix:
         decorator = f"@{facts.torch_name}.no_grad()"

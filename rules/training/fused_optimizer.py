@@ -97,11 +97,11 @@ class FusedOptimizer(Rule):
     def _report(self, facts: Facts, updates: list[Update]) -> Finding:
         document, basis = facts.document, updates[0].basis
         first, *others = (one.optimizer for one in updates)
-        message = (
-            f"`{first.what.name}` updates the parameters in several groups of launches at each step{basis.clause}; "
-            f"pass `fused=True`, which does it in one"
-        )
+        claim = f"`{first.what.name}` updates the parameters in several groups of launches at each step{basis.clause}"
+        remedy = "pass `fused=True`, which does it in one"
         edits = tuple(edit for one in (first, *others) for edit in one.keyword_edits("fused", "True") or ())
         fix = Fix("Pass `fused=True`", edits, Applicability.UNSAFE) if edits else None
         related = [also_at(document, one.node, "so does this one") for one in others]
-        return self.finding(facts, first.node, message, fix=fix, related=related, basis=basis, since=_SINCE, minor=True)
+        return self.finding(
+            facts, first.node, claim, remedy, fix=fix, related=related, basis=basis, since=_SINCE, minor=True
+        )

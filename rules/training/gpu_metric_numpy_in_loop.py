@@ -77,11 +77,9 @@ class GpuMetricNumpyInLoop(Rule):
             loops = {context.loop for context in operation.contexts}
             loop = loops.pop() if len(loops) == 1 else None
             if loop is not None and loop.backward and self._takes_arrays(operation) and self._copies(facts, loop):
-                message = (
-                    f"`{facts.document.code(operation.node)}` lets the GPU wait for the host after every batch; keep "
-                    f"the tensors, and compute it once an epoch"
-                )
-                yield self.finding(facts, operation.node, message)
+                claim = f"`{facts.document.code(operation.node)}` lets the GPU wait for the host after every batch"
+                remedy = "keep the tensors, and compute it once an epoch"
+                yield self.finding(facts, operation.node, claim, remedy)
 
     def _takes_arrays(self, operation: Operation) -> bool:
         """Whether the call is given the arrays of tensors, and in every case."""

@@ -69,13 +69,15 @@ class LoadWithoutMapLocation(Rule):
         edits = [edit for one in copied for edit in one.keyword_edits("map_location", '"cpu"') or ()]
         fix = Fix('Pass `map_location="cpu"`', tuple(edits), Applicability.UNSAFE) if edits else None
         then = "" if basis.proven else " and move what is needed on the GPU"
-        message = (
-            f"`{document.code(first.operation.node)}` puts every tensor back onto the device that it was saved "
-            f"from, which may not exist here, be another rank's, or have no room for a second copy{basis.clause}; "
-            f'pass `map_location="cpu"`{then}'
+        claim = (
+            f"`{document.code(first.operation.node)}` puts every tensor back onto the device that it was saved from, "
+            f"which may not exist here, be another rank's, or have no room for a second copy{basis.clause}"
         )
+        remedy = f'pass `map_location="cpu"`{then}'
         related = [also_at(document, one.operation.node, "loads likewise") for one in loads[1:]]
         minor = document.notebook is not None or always_has_its_gpu(facts)
-        known = self.finding(facts, first.operation.node, message, fix=fix, related=related, basis=basis, minor=minor)
+        known = self.finding(
+            facts, first.operation.node, claim, remedy, fix=fix, related=related, basis=basis, minor=minor
+        )
         learns = any(one.learns and one.document is document for one in facts.loops)
         return replace(known, aside=not learns)

@@ -93,8 +93,9 @@ class LogEveryStep(Rule):
             if id(operation.statement) in reading or any(value.on_accelerator for value in given):
                 waiting.setdefault(operation.node, name)  # `add_scalars` writes several
         for node, name in waiting.items():
-            message = f"`{name}(...)` waits for the GPU after every batch; log every so many steps"
-            yield self.finding(facts, node, message)
+            claim = f"`{name}(...)` waits for the GPU after every batch"
+            remedy = "log every so many steps"
+            yield self.finding(facts, node, claim, remedy)
 
     def _reads(self, operation: Operation) -> bool:
         return all((one.value if one.subject.absent else one.subject).on_accelerator for one in operation.contexts)

@@ -76,12 +76,10 @@ class OptimizerForeachFalse(Rule):
                 continue
             if self._is_explained(facts, operation):
                 continue
-            message = (
-                f"`foreach=False` makes `{last}` launch several kernels for every single parameter; drop it, unless "
-                f"memory is short"
-            )
+            claim = f"`foreach=False` makes `{last}` launch several kernels for every single parameter"
+            remedy = "drop it, unless memory is short"
             fix = drop_argument(facts.document, operation.node, "foreach", shown="foreach=False")
-            yield self.finding(facts, operation.node, message, fix=fix, since=_SINCE)
+            yield self.finding(facts, operation.node, claim, remedy, fix=fix, since=_SINCE)
 
     def _is_explained(self, facts: Facts, operation: Operation) -> bool:
         """Whether a comment beside the argument, or above it or the call, mentions memory."""

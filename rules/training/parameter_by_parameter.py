@@ -85,23 +85,24 @@ class ParameterByParameter(Rule):
                 yield self._report(facts, together, kind)
         groups = groups_of_one(facts)
         if groups:
-            message = (
+            claim = (
                 f"`{facts.document.code(groups[0])}` makes a group of a single parameter for the optimizer, which then "
-                f"launches its kernels for each of them by itself; make one group for each setting"
+                "launches its kernels for each of them by itself"
             )
+            remedy = "make one group for each setting"
             related = [also_at(facts.document, one, "so does this one") for one in groups[1:]]
-            yield self.finding(facts, groups[0], message, related=related, group="groups")
+            yield self.finding(facts, groups[0], claim, remedy, related=related, group="groups")
 
     def _report(self, facts: Facts, loops: list[ParameterLoop], kind: str) -> Finding:
-        first = loops[0]
+        first, basis = loops[0], loops[0].basis
         remedy, since, package = remedy_of(loops)
         done = (
             "averages one tensor after the other"
             if first.by_library
             else "launches kernels for each parameter by itself"
         )
-        message = f"`{first.code}` {done} in every step{first.basis.clause}; {remedy}"
+        claim = f"`{first.code}` {done} in every step{basis.clause}"
         related = [also_at(facts.document, one.node, "so does this loop") for one in loops[1:]]
         return self.finding(
-            facts, first.node, message, related=related, basis=first.basis, since=since, package=package, group=kind
+            facts, first.node, claim, remedy, related=related, basis=basis, since=since, package=package, group=kind
         )

@@ -62,8 +62,9 @@ class PythonLoopOverBatch(Rule):
         for call in facts.module_calls:
             if not call.loss and call.contexts and all(self._takes_one_row(context) for context in call.contexts):
                 name = facts.document.code(call.node.func)
-                message = f"`{name}` is called on every sample of the batch by itself; call it once on the whole batch"
-                yield self.finding(facts, call.node, message)
+                claim = f"`{name}` is called on every sample of the batch by itself"
+                remedy = "call it once on the whole batch"
+                yield self.finding(facts, call.node, claim, remedy)
 
     def _takes_one_row(self, context: ModuleCallContext) -> bool:
         loop, module = context.inner, context.model

@@ -64,11 +64,9 @@ class SaveEveryStep(Rule):
         """Reports each call once."""
         for operation in facts.operations_of(Call("torch.save"), AnyCall("save_pretrained")):
             if self._is_in_every_step(operation):
-                message = (
-                    f"`{operation.what.name}(...)` writes to the disk after every batch, while the "
-                    f"device waits; do it every so many steps, or after the epoch"
-                )
-                yield self.finding(facts, operation.node, message)
+                claim = f"`{operation.what.name}(...)` writes to the disk after every batch, while the device waits"
+                remedy = "do it every so many steps, or after the epoch"
+                yield self.finding(facts, operation.node, claim, remedy)
 
     def _is_in_every_step(self, operation: Operation) -> bool:
         if not operation.at_every_step or not all(one.loop and one.loop.backward for one in operation.contexts):

@@ -82,22 +82,24 @@ class ZeroGradSetToNoneFalse(Rule):
         return bool(around) and all(any(one.loaders or one.backward for one in loops) for loops in around)
 
     def _asked_for(self, facts: Facts, operation: Operation) -> Finding:
-        message = (
+        claim = (
             f"`{facts.document.code(operation.node)}` writes zeros into every gradient only for the next ones to be "
-            f"added to them; drop the argument, and the gradients are dropped instead"
+            "added to them"
         )
+        remedy = "drop the argument, and the gradients are dropped instead"
         fix = drop_argument(facts.document, operation.node, "set_to_none", position=0, shown="set_to_none=False")
-        return self.finding(facts, operation.node, message, fix=fix, since=_SINCE)
+        return self.finding(facts, operation.node, claim, remedy, fix=fix, since=_SINCE)
 
     def _by_default(self, facts: Facts, called: list[Operation]) -> Iterator[Finding]:
         if not called:
             return
         first, *others = called
-        message = (
-            f"`{facts.document.code(first.node)}` writes zeros into every gradient with the torch that the project asks"
-            f" for, only for the next ones to be added to them; pass `set_to_none=True`, and they are dropped instead"
+        claim = (
+            f"`{facts.document.code(first.node)}` writes zeros into every gradient with the torch that the project "
+            "asks for, only for the next ones to be added to them"
         )
+        remedy = "pass `set_to_none=True`, and they are dropped instead"
         edits = tuple(edit for one in called for edit in one.keyword_edits("set_to_none", "True") or ())
         fix = Fix("Pass `set_to_none=True`", edits, Applicability.UNSAFE) if edits else None
         related = [also_at(facts.document, one.node, "so does this one") for one in others]
-        yield self.finding(facts, first.node, message, fix=fix, related=related)
+        yield self.finding(facts, first.node, claim, remedy, fix=fix, related=related)

@@ -83,27 +83,28 @@ class BlockingHostToDeviceCopy(Rule):
 
     def _report_made(self, facts: Facts, copies: list[MadeCopy]) -> Finding:
         node, basis = copies[0].node, copies[0].basis
-        message = words.making_and_waiting(facts.document.code(node), basis, filled=copies[0].filled)
+        claim, remedy = words.making_and_waiting(facts.document.code(node), basis, filled=copies[0].filled)
         related = [also_at(facts.document, one.node, "this one, too") for one in copies[1:]]
-        found = self.finding(facts, node, message, severity=Severity.INFO, related=related, basis=basis)
+        found = self.finding(facts, node, claim, remedy, severity=Severity.INFO, related=related, basis=basis)
         group = "filled" if copies[0].filled else ""
         return replace(found, group=group, wait=wait_of(copies[0].making, Pause.COPIES))
 
     def _report_wrapper(self, facts: Facts, copy: WrapperCopy) -> Finding:
-        message = words.wrapping_and_waiting(copy)
+        claim, remedy = words.wrapping_and_waiting(copy)
         level = Severity.WARNING if copy.pinned and copy.basis.proven and not copy.aside else Severity.INFO
-        found = self.finding(facts, copy.call.node, message, severity=level, basis=copy.basis)
+        found = self.finding(facts, copy.call.node, claim, remedy, severity=level, basis=copy.basis)
         return replace(found, minor=copy.aside, aside=copy.aside, wait=wait_for_batches(copy.call.contexts))
 
     def _report(self, facts: Facts, copies: list[WaitingCopy]) -> Finding:
         document, basis, first = facts.document, basis_of(copies), copies[0]
         pinned, aside = all(copy.pinned for copy in copies), all(copy.aside for copy in copies)
         remedy = words.remedy_for(copies)
-        message = f"{words.copying_and_waiting(copies)}{basis.clause}; {remedy}"
+        claim = f"{words.copying_and_waiting(copies)}{basis.clause}"
         held = aside or all(copy.transfer.waits_unless_asked for copy in copies)
         severity = Severity.WARNING if pinned and basis.proven and not held else Severity.INFO
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
         at, fix = first.transfer.node, asynchronous_fix(copies)
-        known = self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=remedy)
+        known = self.finding(facts, at, claim, remedy, fix=fix, related=related, basis=basis, group=remedy)
         minor = aside or all(copy.slight for copy in copies)
-        return replace(known, minor=minor, aside=aside, wait=wait_for_batches(first.transfer.contexts))
+        wait = wait_for_batches(first.transfer.contexts)
+        return replace(known, severity=severity, minor=minor, aside=aside, wait=wait)

@@ -81,13 +81,11 @@ class ConstantRebuiltInForward(Rule):
         for operation in rebuilt_constants(facts):
             if any(one.holds(operation.node) for one in built):
                 continue
-            message = (
-                f"`{facts.document.code(operation.node)}` is computed again at each forward pass, with the same "
-                f"arguments; compute it once in `__init__` and keep it with `register_buffer`"
-            )
-            if operation.what.owner == "torchaudio.transforms":
-                message = message.replace(" and keep it with `register_buffer`", ", as a module of its own")
-            yield self.finding(facts, operation.node, message)
+            code = facts.document.code(operation.node)
+            claim = f"`{code}` is computed again at each forward pass, with the same arguments"
+            is_module = operation.what.owner == "torchaudio.transforms"
+            kept = ", as a module of its own" if is_module else " and keep it with `register_buffer`"
+            yield self.finding(facts, operation.node, claim, f"compute it once in `__init__`{kept}")
 
     def _report(self, facts: Facts, one: SizeConstant, *, minor: bool) -> Finding:
         document = facts.document
@@ -100,6 +98,6 @@ class ConstantRebuiltInForward(Rule):
             if one.settled
             else "keep it in a dict by size and device, and build it only where it is not there"
         )
-        message = f"`{shown}` is {way} {when}, although it depends on sizes and settings alone; {remedy}"
+        claim = f"`{shown}` is {way} {when}, although it depends on sizes and settings alone"
         related = [also_at(document, part, "is a part of it") for part in one.others]
-        return self.finding(facts, one.place, message, related=related, group=one.function, minor=minor)
+        return self.finding(facts, one.place, claim, remedy, related=related, group=one.function, minor=minor)

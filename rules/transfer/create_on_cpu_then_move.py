@@ -84,10 +84,8 @@ class CreateOnCpuThenMove(Rule):
         related = [also_at(document, one.call, "it is filled here")] if where else []
         if one.helper is not None:
             related.append(also_at(one.helper.document, one.helper.node, "a function moves it to the device here"))
-        message = (
-            f"`{code}` waits{when} for the copy of what `{factory}` fills on the host{where}{one.basis.clause}; "
-            f"{one.remedy} instead"
-        )
+        claim = f"`{code}` waits{when} for the copy of what `{factory}` fills on the host{where}{one.basis.clause}"
+        remedy = f"{one.remedy} instead"
         edits = make_on_device(document, one.call, one.node, one.device) if one.device else None
         applicability = Applicability.SAFE if one.same else Applicability.UNSAFE
         fix = Fix(f"Create it with `device={one.device}`", edits, applicability) if edits else None
@@ -96,7 +94,8 @@ class CreateOnCpuThenMove(Rule):
         return self.finding(
             facts,
             one.node,
-            message,
+            claim,
+            remedy,
             severity=severity,
             frequency=frequency,
             fix=fix,

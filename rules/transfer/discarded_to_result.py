@@ -65,13 +65,11 @@ class DiscardedToResult(Rule):
         receiver = document.code(call.func.value)
         code = document.code(call)
         fate = "keeps its dtype" if lost.cast else "stays where it is"
-        message = (
-            f"`{code}` returns a new tensor, which is thrown away: `{receiver}` {fate}{basis.clause}; write "
-            f"`{receiver} = {code}`"
-        )
+        claim = f"`{code}` returns a new tensor, which is thrown away: `{receiver}` {fate}{basis.clause}"
+        remedy = f"write `{receiver} = {code}`"
         fix = None
         if isinstance(call.func.value, (cst.Name, cst.Attribute)):
             edit = replace_node(document, call, f"{receiver} = {code}")
             fix = Fix(f"Assign the result to `{receiver}`", (edit,), Applicability.UNSAFE)
         severity = Severity.ERROR if basis.proven else Severity.WARNING
-        return self.finding(facts, call, message, severity=severity, fix=fix, basis=basis)
+        return self.finding(facts, call, claim, remedy, severity=severity, fix=fix, basis=basis)

@@ -72,8 +72,8 @@ class LeafLostByTo(Rule):
             if edits is not None:
                 fix = Fix(f"Create it with `device={device}`", edits, Applicability.UNSAFE)
         what = "Parameter" if lost.is_parameter else "tensor that requires gradients"
-        message = (
+        claim = (
             f"`{document.code(lost.call)}` keeps a copy of a {what}: the copy is no leaf, is not registered and is "
-            f"never trained; {remedy}"
+            "never trained"
         )
-        return self.finding(facts, lost.call, message, fix=fix)
+        return self.finding(facts, lost.call, claim, remedy, fix=fix)

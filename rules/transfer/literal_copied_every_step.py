@@ -63,10 +63,8 @@ class LiteralCopiedEveryStep(Rule):
             code, made, moved = facts.document.code(copy.node), *map(facts.document.span, (copy.maker, copy.node))
             apart = made.start.row != moved.start.row
             where = f" that are written in {made.start.line}" if apart else ""
-            message = (
-                f"`{code}` copies the same numbers{where} from the host at every step{copy.basis.clause}; make the "
-                f"tensor once, before the loop or as a buffer of the module"
-            )
+            claim = f"`{code}` copies the same numbers{where} from the host at every step{copy.basis.clause}"
+            remedy = "make the tensor once, before the loop or as a buffer of the module"
             related = [also_at(facts.document, copy.maker, "it is made here")] if apart else []
             wait = wait_of(copy.making, Pause.FILLS)
-            yield self.finding(facts, copy.node, message, related=related, basis=copy.basis, wait=wait)
+            yield self.finding(facts, copy.node, claim, remedy, related=related, basis=copy.basis, wait=wait)

@@ -74,13 +74,13 @@ class LoopInvariantTransfer(Rule):
 
     def _of_settled(self, facts: Facts, copy: SettledCopy) -> Finding:
         code, source = facts.document.code(copy.node), facts.document.code(copy.source)
-        message = (
-            f"`{code}` copies `{source}`, which does not change, from the host at every step{copy.basis.clause}; "
-            f"keep it as a tensor on the GPU, in a module as a buffer"
-        )
+        claim = f"`{code}` copies `{source}`, which does not change, from the host at every step{copy.basis.clause}"
+        remedy = "keep it as a tensor on the GPU, in a module as a buffer"
         severity = Severity.WARNING if copy.basis.proven else Severity.INFO
         step, wait = Frequency.STEP, wait_of(copy.operation, Pause.FILLS)
-        return self.finding(facts, copy.node, message, severity=severity, basis=copy.basis, frequency=step, wait=wait)
+        return self.finding(
+            facts, copy.node, claim, remedy, severity=severity, basis=copy.basis, frequency=step, wait=wait
+        )
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:
         document = facts.document
@@ -88,10 +88,8 @@ class LoopInvariantTransfer(Rule):
         name = document.code(transfer.node.func.value)
         born = transfer.contexts[0].moved.born
         assert born is not None
-        message = (
-            f"`{document.code(transfer.node)}` copies the same tensor to the GPU for every batch; move `{name}` once, "
-            f"before the loop"
-        )
+        claim = f"`{document.code(transfer.node)}` copies the same tensor to the GPU for every batch"
+        remedy = f"move `{name}` once, before the loop"
         related = [also_at(born.document, born.node, "it is made here")]
         wait = wait_for_batches(transfer.contexts, Pause.FILLS)
-        return self.finding(facts, transfer.node, message, related=related, wait=wait)
+        return self.finding(facts, transfer.node, claim, remedy, related=related, wait=wait)

@@ -74,11 +74,11 @@ class NonBlockingToMps(Rule):
         device = document.code(transfer.device) if transfer.device is not None else "the device"
         fix = self._fix(facts, transfer)
         remedy = fix.title[0].lower() + fix.title[1:] if fix is not None else "copy without `non_blocking`"
-        message = (
+        claim = (
             f"`{document.code(transfer.node)}` copies asynchronously, and `{device}` can be MPS, where that silently "
-            f"corrupts data; {remedy}"
+            "corrupts data"
         )
-        return self.finding(facts, transfer.node, message, fix=fix)
+        return self.finding(facts, transfer.node, claim, remedy, fix=fix)
 
     def _fix(self, facts: Facts, transfer: Transfer) -> Fix | None:
         given = [arg for arg in transfer.node.args if arg.keyword is not None and arg.keyword.value == "non_blocking"]

@@ -66,8 +66,6 @@ class PinMemoryInHotLoop(Rule):
         if facts.does(*_THREADS):
             return
         for source in pinned_in_the_loop(facts):
-            message = (
-                f"`{facts.document.code(source)}` copies each batch once more while the loop waits; drop it, and let "
-                f"the loader pin with `pin_memory=True` where it has workers"
-            )
-            yield self.finding(facts, source, message)
+            claim = f"`{facts.document.code(source)}` copies each batch once more while the loop waits"
+            remedy = "drop it, and let the loader pin with `pin_memory=True` where it has workers"
+            yield self.finding(facts, source, claim, remedy)

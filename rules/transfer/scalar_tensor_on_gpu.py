@@ -79,8 +79,6 @@ class ScalarTensorOnGpu(Rule):
         if filled is not None and isinstance(call.func, cst.Attribute) and first.keyword is None and not first.star:
             edits = (filled, replace_node(document, first.value, f"(), {document.code(first.value)}"))
             fix = Fix("Fill it on the device with `torch.full`", edits, Applicability.SAFE)
-        message = (
-            f"`{document.code(call)}` copies a number from the host each time; `torch.full((), ...)` fills it in "
-            f"on the device"
-        )
-        return self.finding(facts, call, message, fix=fix)
+        claim = f"`{document.code(call)}` copies a number from the host each time"
+        remedy = "`torch.full((), ...)` fills it in on the device"
+        return self.finding(facts, call, claim, remedy, fix=fix)

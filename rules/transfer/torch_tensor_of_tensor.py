@@ -60,7 +60,6 @@ class TorchTensorOfTensor(Rule):
                 fix = None
                 if len(call.args) == 1 and operation.names_it:
                     fix = Fix(f"Write `{instead}`", (replace_node(document, call, instead),), Applicability.SAFE)
-                message = (
-                    f"`{document.code(call)}` copies a tensor that `{source}` is already, and warns; write `{instead}`"
-                )
-                yield self.finding(facts, call, message, fix=fix)
+                claim = f"`{document.code(call)}` copies a tensor that `{source}` is already, and warns"
+                remedy = f"write `{instead}`"
+                yield self.finding(facts, call, claim, remedy, fix=fix)

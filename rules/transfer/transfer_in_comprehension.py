@@ -51,11 +51,9 @@ class TransferInComprehension(Rule):
         comprehended = {one.node for one in facts.operations if self._in_comprehension(one)}
         for transfer in facts.transfers:
             if transfer.node in comprehended and transfer.waits and self._from_host(transfer):
-                message = (
-                    f"`{facts.document.code(transfer.node)}` waits for each copy in turn; pass `non_blocking=True`, or "
-                    f"join the tensors first where they have one size"
-                )
-                yield self.finding(facts, transfer.node, message)
+                claim = f"`{facts.document.code(transfer.node)}` waits for each copy in turn"
+                remedy = "pass `non_blocking=True`, or join the tensors first where they have one size"
+                yield self.finding(facts, transfer.node, claim, remedy)
 
     def _in_comprehension(self, operation: Operation) -> bool:
         loops = [context.inner for context in operation.contexts]

@@ -69,12 +69,10 @@ class TransferPerElementThenStack(Rule):
         assert isinstance(move.node.func, cst.Attribute)
         element = document.code(move.node.func.value)
         moved = document.code(move.node).removeprefix(element)
-        message = (
-            f"`{document.code(move.node)}` copies the tensors one by one; join them on the host and copy once, with "
-            f"`{moved}` behind `{document.code(call.func)}(...)`"
-        )
+        claim = f"`{document.code(move.node)}` copies the tensors one by one"
+        remedy = f"join them on the host and copy once, with `{moved}` behind `{document.code(call.func)}(...)`"
         start, end = document.span(move.node.func.value).end.offset, document.span(move.node).end.offset
         behind = document.span(call).end.offset
         edits = (document.edit(start, end, ""), document.edit(behind, behind, moved))
         fix = Fix("Join first, then copy once", edits, Applicability.UNSAFE)
-        return self.finding(facts, call, message, fix=fix)
+        return self.finding(facts, call, claim, remedy, fix=fix)

@@ -96,9 +96,7 @@ class WideningCastBeforeMove(Rule):
         assert isinstance(cast.func, cst.Attribute)
         source, inner, whole = document.code(cast.func.value), document.code(cast), document.code(move)
         turned = f"{source}{whole.removeprefix(inner)}{inner.removeprefix(source)}"
-        message = (
-            f"`{whole}` makes the tensor larger and then copies it; write `{turned}`, which copies fewer bytes and "
-            f"casts on the GPU"
-        )
+        claim = f"`{whole}` makes the tensor larger and then copies it"
+        remedy = f"write `{turned}`, which copies fewer bytes and casts on the GPU"
         fix = Fix("Copy first, then cast", (replace_node(document, move, turned),), Applicability.UNSAFE)
-        return self.finding(facts, move, message, fix=fix)
+        return self.finding(facts, move, claim, remedy, fix=fix)

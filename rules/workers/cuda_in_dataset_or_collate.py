@@ -88,10 +88,11 @@ class CudaInDatasetOrCollate(Rule):
         else:
             consequence = "copies every sample by itself, and could not run in workers"
         makes = "batches" if collates else "samples"
-        message = (
+        claim = (
             f"`{issue.document.code(issue.node)}` in `{issue.label}`, which makes the {makes} of `{loader.label}`, "
-            f"{consequence}; move the batch to the GPU in the loop"
+            f"{consequence}"
         )
+        remedy = "move the batch to the GPU in the loop"
         places = {id(one.node): one for one in issues}.values()
         related = [also_at(one.document, one.node, "the GPU is used here") for one in places]
-        return self.finding(facts, loader.node, message, severity=severity, related=related)
+        return self.finding(facts, loader.node, claim, remedy, severity=severity, related=related)

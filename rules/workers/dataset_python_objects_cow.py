@@ -70,10 +70,11 @@ class DatasetPythonObjectsCow(Rule):
             if not objects or not (loader.fixed_workers or 0) > 0 or not start_methods(facts, loader).forks:
                 continue
             held = objects[0]
-            message = (
-                f"the workers of `{loader.label}` copy the Python objects in `self.{held.name}` of "
-                f"`{held.cls.name}`, one page after the other; keep them in an array of numpy or arrow if they are many"
+            claim = (
+                f"the workers of `{loader.label}` copy the Python objects in `self.{held.name}` of `{held.cls.name}`, "
+                "one page after the other"
             )
+            remedy = "keep them in an array of numpy or arrow if they are many"
             document = held.cls.document
             related = [also_at(document, held.node, "kept here")]
-            yield self.finding(facts, loader.node, message, related=related)
+            yield self.finding(facts, loader.node, claim, remedy, related=related)

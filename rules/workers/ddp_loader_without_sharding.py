@@ -75,14 +75,15 @@ class DdpLoaderWithoutSharding(Rule):
         """Reports each loader once, at its call."""
         for loader in facts.loaders if facts.trains_in_parallel else ():
             if loader.constructor.advises and loader.trains and reads_everything(loader):
-                message = (
-                    f"every process reads the whole data set of `{loader.label}`, so more GPUs make an epoch no "
-                    f"shorter; pass `sampler=DistributedSampler(...)`, and drop `shuffle`"
+                claim = (
+                    f"every process reads the whole data set of `{loader.label}`, so more GPUs make an epoch no shorter"
                 )
-                yield self.finding(facts, loader.node, message)
+                remedy = "pass `sampler=DistributedSampler(...)`, and drop `shuffle`"
+                yield self.finding(facts, loader.node, claim, remedy)
         for loader in unshared_evaluations(facts):
-            message = (
+            claim = (
                 f"the samples of `{loader.label}` are not divided between the processes, so that an evaluation takes "
-                f"as long as on one GPU; pass `sampler=DistributedSampler(..., shuffle=False)`, and add up the results"
+                "as long as on one GPU"
             )
-            yield self.finding(facts, loader.node, message, severity=Severity.INFO, frequency=Frequency.EPOCH)
+            remedy = "pass `sampler=DistributedSampler(..., shuffle=False)`, and add up the results"
+            yield self.finding(facts, loader.node, claim, remedy, severity=Severity.INFO, frequency=Frequency.EPOCH)

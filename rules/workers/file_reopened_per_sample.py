@@ -82,8 +82,6 @@ class FileReopenedPerSample(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call; those of one file are one remark."""
         for one in reopened_files(facts):
-            message = (
-                f"`{facts.document.code(one.node)}` opens the same file again for each sample, which {one.cost}; keep "
-                f"it open in an attribute that is None until the first `__getitem__` in each worker opens it"
-            )
-            yield self.finding(facts, one.node, message, group="reopened files")
+            claim = f"`{facts.document.code(one.node)}` opens the same file again for each sample, which {one.cost}"
+            remedy = "keep it open in an attribute that is None until the first `__getitem__` in each worker opens it"
+            yield self.finding(facts, one.node, claim, remedy, group="reopened files")

@@ -84,8 +84,6 @@ class DatasetHandleOpenedBeforeWorkers(Rule):
             "and a handle cannot be pickled for them": bool(starts.fresh),
         }
         consequence = ", ".join(clause for clause, happens in consequences.items() if happens)
-        message = (
-            f"{handle} is opened before the workers of `{loader.label}` start, {consequence}; "
-            f"open it in the worker, when the first sample is read"
-        )
-        return self.finding(facts, loader.node, message, related=[place])
+        claim = f"{handle} is opened before the workers of `{loader.label}` start, {consequence}"
+        remedy = "open it in the worker, when the first sample is read"
+        return self.finding(facts, loader.node, claim, remedy, related=[place])

@@ -69,10 +69,11 @@ class IterableDatasetDuplicatedInWorkers(Rule):
                 continue
             for _, document, node in loader.certain_vetoes(VetoKind.STREAM):
                 dataset = document.code(node)
-                message = (
+                claim = (
                     f"each of the {workers} workers of `{loader.label}` reads the whole of `{dataset}`, so every "
-                    f"sample comes {workers} times in an epoch; divide the stream by `get_worker_info()` in `__iter__`"
+                    f"sample comes {workers} times in an epoch"
                 )
+                remedy = "divide the stream by `get_worker_info()` in `__iter__`"
                 place = also_at(document, node, "the data set")
-                yield self.finding(facts, loader.node, message, related=[place])
+                yield self.finding(facts, loader.node, claim, remedy, related=[place])
                 break

@@ -53,11 +53,9 @@ class DatasetListOfNdarrays(Rule):
         """Reports each call once."""
         for operation in facts.operations_of(*calls("torch.tensor", "torch.as_tensor")):
             if self._is_list_of_arrays(operation.given("data", 0)):
-                message = (
-                    f"`{facts.document.code(operation.node)}` takes the arrays of a list apart in Python; stack them "
-                    f"with `numpy.stack`, and pass that to `torch.from_numpy`"
-                )
-                yield self.finding(facts, operation.node, message)
+                claim = f"`{facts.document.code(operation.node)}` takes the arrays of a list apart in Python"
+                remedy = "stack them with `numpy.stack`, and pass that to `torch.from_numpy`"
+                yield self.finding(facts, operation.node, claim, remedy)
 
     def _is_list_of_arrays(self, given: Given) -> bool:
         items = (given.element,) if given.items is None else given.items

@@ -66,11 +66,12 @@ class MissingMainGuard(Rule):
         (loader, started, loop), *others = found
         line = facts.document.span(loop.node).start.line
         what = f"the call of `{loop.functions[0]}`" if loop.functions else "it"
-        message = (
+        claim = (
             f"the workers of `{loader.label}` are started by {started} and run this script again, down to the "
-            f'loop in {line}, which fails; put {what} under `if __name__ == "__main__":`'
+            f"loop in {line}, which fails"
         )
+        remedy = f'put {what} under `if __name__ == "__main__":`'
         loops = dict.fromkeys(loop.node for _, _, loop in found)
         related = [also_at(facts.document, node, "runs in every worker") for node in loops]
         related += [also_at(facts.document, one.node, "its workers are started likewise") for one, _, _ in others]
-        return self.finding(facts, loader.node, message, related=related)
+        return self.finding(facts, loader.node, claim, remedy, related=related)

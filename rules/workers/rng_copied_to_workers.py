@@ -81,9 +81,7 @@ class DatasetRngCopiedToWorkers(Rule):
             for veto, document, node in loader.certain_vetoes(VetoKind.GENERATOR):
                 generator = f"self.{veto.attribute} = {document.code(node)}"
                 again = "the same numbers in every epoch" if workers == 1 else "the same numbers in all of them"
-                message = (
-                    f"`{generator}` is copied to the workers of `{loader.label}` and draws {again}; "
-                    f"make it in the worker, from `torch.initial_seed()`"
-                )
+                claim = f"`{generator}` is copied to the workers of `{loader.label}` and draws {again}"
+                remedy = "make it in the worker, from `torch.initial_seed()`"
                 place = also_at(document, node, "made here")
-                yield self.finding(facts, loader.node, message, related=[place])
+                yield self.finding(facts, loader.node, claim, remedy, related=[place])

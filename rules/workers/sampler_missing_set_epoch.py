@@ -80,14 +80,12 @@ class DistributedSamplerMissingSetEpoch(Rule):
 
     def _report(self, facts: Facts, loader: LoaderCall, sampler: SamplerByEpoch) -> Finding:
         where = "on it" if sampler.always else "on it, where there is one,"
-        message = (
-            f"the DistributedSampler of `{loader.label}` is never told the epoch, so every epoch has the same order; "
-            f"call `set_epoch` {where} at the start of each epoch"
-        )
+        claim = f"the DistributedSampler of `{loader.label}` is never told the epoch, so every epoch has the same order"
+        remedy = f"call `set_epoch` {where} at the start of each epoch"
         epochs = loader.epoch_loops[0]
         fix = self._fix(facts, loader, sampler.path) if sampler.always else None
         related = [also_at(epochs.document, epochs.node, "the loop over epochs")]
-        return self.finding(facts, loader.node, message, fix=fix, related=related)
+        return self.finding(facts, loader.node, claim, remedy, fix=fix, related=related)
 
     def _fix(self, facts: Facts, loader: LoaderCall, sampler: str) -> Fix | None:
         epochs = loader.epoch_loops[0]

@@ -76,11 +76,12 @@ class TensorDatasetSlowPath(Rule):
         """Reports each loader once, at its call."""
         for loader, size in row_by_row_loaders(facts):
             worse = ", and workers only add copies" if (loader.fixed_workers or 0) > 0 else ""
-            message = (
-                f"`{loader.label}` indexes the tensors of its `TensorDataset` sample by sample and stacks {size} "
-                f"of them for each batch{worse}; let a `BatchSampler` index whole batches"
+            claim = (
+                f"`{loader.label}` indexes the tensors of its `TensorDataset` sample by sample and stacks {size} of "
+                f"them for each batch{worse}"
             )
-            yield self.finding(facts, loader.node, message, fix=self._fix(facts, loader, size))
+            remedy = "let a `BatchSampler` index whole batches"
+            yield self.finding(facts, loader.node, claim, remedy, fix=self._fix(facts, loader, size))
 
     def _fix(self, facts: Facts, loader: LoaderCall, size: int) -> Fix | None:
         given = {arg.keyword.value: arg for arg in loader.node.args if arg.keyword is not None}

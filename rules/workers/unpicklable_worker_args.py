@@ -65,10 +65,11 @@ class UnpicklableWorkerArgs(Rule):
             where = (
                 f"by {starts.fresh}, as they are here" if certain else "on macOS, on Windows and from Python 3.14 on"
             )
-            message = (
+            claim = (
                 f"`{issue.label}` of `{loader.label}` is local and cannot be pickled, so its workers cannot be started "
-                f"{where}; define it at the top of the module"
+                f"{where}"
             )
+            remedy = "define it at the top of the module"
             related = [also_at(issue.document, issue.node, "defined here")]
             severity = Severity.ERROR if certain else Severity.INFO
-            yield self.finding(facts, loader.node, message, severity=severity, related=related)
+            yield self.finding(facts, loader.node, claim, remedy, severity=severity, related=related)

@@ -82,23 +82,23 @@ class WorkerInitConstantSeed(Rule):
     def _report(self, facts: Facts, loader: LoaderCall, seeds: list[WorkerIssue]) -> Finding:
         first = next((one for one in seeds if not _seeds_torch(one)), seeds[0])
         code = first.document.code(first.node)
-        remedy = f"{facts.torch_name or 'torch'}.initial_seed() % 2**32"
-        message = (
+        seed = f"{facts.torch_name or 'torch'}.initial_seed() % 2**32"
+        claim = (
             f"`{code}` seeds the workers of `{loader.label}` with the same number in every epoch, so the same random "
-            f"numbers are drawn again; use `{remedy}`"
+            "numbers are drawn again"
         )
         fix = None
         if first.document is facts.document and facts.torch_name:
-            edits = tuple(self._edit(one, remedy) for one in seeds)
-            fix = Fix(f"Seed with `{remedy}`", edits, Applicability.UNSAFE)
+            edits = tuple(self._edit(one, seed) for one in seeds)
+            fix = Fix(f"Seed with `{seed}`", edits, Applicability.UNSAFE)
         related = [also_at(one.document, one.node, "the seed") for one in seeds]
-        return self.finding(facts, loader.node, message, fix=fix, related=related)
+        return self.finding(facts, loader.node, claim, f"use `{seed}`", fix=fix, related=related)
 
-    def _edit(self, seed: WorkerIssue, remedy: str) -> Edit:
+    def _edit(self, issue: WorkerIssue, seed: str) -> Edit:
         """The edit that gives a generator another seed; torch's own has it already."""
-        assert isinstance(seed.node, cst.Call)
-        removed = remove_call(seed.document, seed.node) if _seeds_torch(seed) else None
-        return removed or replace_node(seed.document, seed.node.args[0].value, remedy)
+        assert isinstance(issue.node, cst.Call)
+        removed = remove_call(issue.document, issue.node) if _seeds_torch(issue) else None
+        return removed or replace_node(issue.document, issue.node.args[0].value, seed)
 
 
 def _seeds_torch(seed: WorkerIssue) -> bool:

@@ -311,7 +311,7 @@ class TestRulesThatFail:
         class RuleThatRaises(Rule):
             code, name, severity = "ZZZ001", "raises", Severity.INFO
             def check(self, facts):
-                yield self.finding(facts, facts.document.tree.body[0], "First.")
+                yield self.finding(facts, facts.document.tree.body[0], "it is first", "do nothing")
                 raise KeyError("oops")
     """
     BREAKING = """
@@ -322,14 +322,14 @@ class TestRulesThatFail:
             code, name, severity = "ZZZ002", "breaks", Severity.INFO
             def check(self, facts):
                 edit = facts.document.edit(0, 0, "def (")
-                yield self.finding(facts, facts.document.tree.body[0], "Break it.",
+                yield self.finding(facts, facts.document.tree.body[0], "it is whole", "break it",
                                    fix=Fix("Break it", (edit,), Applicability.SAFE))
 
         class RuleThatNeverEnds(Rule):
             code, name, severity, enabled = "ZZZ003", "never-ends", Severity.INFO, False
             def check(self, facts):
                 edit = facts.document.edit(0, 0, "# again\\n")
-                yield self.finding(facts, facts.document.tree.body[0], "Again.",
+                yield self.finding(facts, facts.document.tree.body[0], "it goes on", "add a line",
                                    fix=Fix("Add a line", (edit,), Applicability.SAFE))
     """
 

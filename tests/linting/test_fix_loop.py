@@ -28,7 +28,7 @@ CROSS = """
                 place = Location(0, 1, 1)
                 edit = Edit(os.path.abspath("settings.py"), Span(place, place), "WORKERS = 4\\n")
                 mine = document.edit(0, 0, "# DONE\\n")
-                yield self.finding(facts, document.tree.body[0], "Edit both.",
+                yield self.finding(facts, document.tree.body[0], "they belong together", "edit both",
                                    fix=Fix("Edit both", (edit, mine), Applicability.SAFE))
 """
 

@@ -35,8 +35,8 @@ def _does(row: int) -> Fix:
 
 def advice(row: int, **changes: object) -> Finding:
     fix = Fix("Do it", (Edit("train.py", at(row), "done"),), Applicability.SAFE)
-    one = Finding("ACC205", "rule", f"{row} waits; do it.", Severity.INFO, "train.py", at(row), fix)
-    return replace(one, **{"frequency": Frequency.ONCE, **changes})  # type: ignore[arg-type]
+    one = Finding("ACC205", "rule", f"{row} waits; do it", Severity.INFO, "train.py", at(row), fix)
+    return replace(one, **{"advice": "do it", "frequency": Frequency.ONCE, **changes})  # type: ignore[arg-type]
 
 
 class TestJoined:

@@ -107,7 +107,7 @@ class TestText:
             finding("f(a", ")"),
             finding("b,", ","),
             replace(finding("f(a", ")", severity=Severity.INFO), code="ACC205", frequency=Frequency.ONCE),
-            replace(long, code="ACC401", frequency=Frequency.EPOCH, fix=None, related=()),
+            replace(long, advice="say more " * 20, code="ACC401", frequency=Frequency.EPOCH, fix=None, related=()),
         ]
         lines = text.render(report(*findings), Screen()).splitlines()
         assert lines[lines.index("What to do first:") + 1 : -3] == [

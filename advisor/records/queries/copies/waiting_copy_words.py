@@ -22,13 +22,12 @@ def copying_and_waiting(copies: list[WaitingCopy]) -> str:
     return f"{_whose_batches(loaders, all(copy.pinned for copy in copies))} {calls} {done}"
 
 
-def wrapping_and_waiting(copy: WrapperCopy) -> str:
+def wrapping_and_waiting(copy: WrapperCopy) -> tuple[str, str]:
     """What is said of the copies that the wrapper of a model makes, and what to do."""
     call = f"`{copy.call.document.code(copy.call.node)}`"
-    return (
-        f"{_whose_batches(copy.loaders, copy.pinned)} in {call} {copy.wrapper} copies them to the GPU, and waits"
-        f"{copy.basis.clause}; copy before it, by `.to(device, non_blocking=True)`"
-    )
+    whose = _whose_batches(copy.loaders, copy.pinned)
+    claim = f"{whose} in {call} {copy.wrapper} copies them to the GPU, and waits{copy.basis.clause}"
+    return claim, "copy before it, by `.to(device, non_blocking=True)`"
 
 
 def _whose_batches(loaders: Iterable[LoaderCall], pinned: bool) -> str:
@@ -38,16 +37,16 @@ def _whose_batches(loaders: Iterable[LoaderCall], pinned: bool) -> str:
     return f"{names} {pins}, but" if pinned else f"for the batches of {names},"
 
 
-def making_and_waiting(code: str, basis: Evidence, *, filled: bool) -> str:
-    """What is said of a copy of what a step makes itself, or fills sample by sample."""
+def making_and_waiting(code: str, basis: Evidence, *, filled: bool) -> tuple[str, str]:
+    """What is said of a copy of what a step makes itself, or fills sample by sample, and what to do."""
     if filled:
         return (
-            f"each step fills its batch sample by sample, and `{code}` waits until that is copied{basis.clause}; let a "
-            f"DataLoader do it in workers (`collate_fn`) and pin it, and pass `non_blocking=True`"
+            f"each step fills its batch sample by sample, and `{code}` waits until that is copied{basis.clause}",
+            "let a DataLoader do it in workers (`collate_fn`) and pin it, and pass `non_blocking=True`",
         )
     return (
-        f"`{code}` makes a tensor at every step, and waits until it is copied{basis.clause}; keep the data on the GPU "
-        f"where it fits, or let a DataLoader pin batches of it"
+        f"`{code}` makes a tensor at every step, and waits until it is copied{basis.clause}",
+        "keep the data on the GPU where it fits, or let a DataLoader pin batches of it",
     )
 
 

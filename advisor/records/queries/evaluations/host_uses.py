@@ -23,29 +23,30 @@ _MOST_CALLS = 3
 
 
 COMES_BACK = (
-    "brings back a part of the batch, which was on the host before{basis}; keep the tensor that the loader gave"
+    "brings back a part of the batch, which was on the host before{basis}",
+    "keep the tensor that the loader gave",
 )
-"""What there is to say of a copy of a batch, whatever is done with it."""
+"""What there is to say of a copy of a batch, whatever is done with it, and what to do."""
 
 
 class Use(Enum):
     """What is done with a value on the host, and what to do instead, in words; first what costs most."""
 
     CHOSEN = (
-        "copies all scores to the host{{basis}}, and `{name}` keeps the best of them there; choose on the GPU, and "
-        "copy what was chosen"
+        "copies all scores to the host{basis}, and `{name}` keeps the best of them there",
+        "choose on the GPU, and copy what was chosen",
     )
     LOSS = (
-        "copies predictions to the host{{basis}}, and `{name}` computes a loss there; compute it on the GPU, add it up "
-        "there, and read the sum behind the loop"
+        "copies predictions to the host{basis}, and `{name}` computes a loss there",
+        "compute it on the GPU, add it up there, and read the sum behind the loop",
     )
     COUNTED = (
-        "copies each predicted label to the host{{basis}}, and the GPU waits while `{name}` counts them; count on the "
-        "GPU (`torch.bincount`), and read the sums behind the loop"
+        "copies each predicted label to the host{basis}, and the GPU waits while `{name}` counts them",
+        "count on the GPU (`torch.bincount`), and read the sums behind the loop",
     )
     JOINED = (
-        "is joined to all that was kept so far{{basis}}, and `{name}` copies that once more; append to a list, and "
-        "join once behind the loop"
+        "is joined to all that was kept so far{basis}, and `{name}` copies that once more",
+        "append to a list, and join once behind the loop",
     )
 
 
