@@ -8,7 +8,7 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.accelerator import names_of_accelerators, raw_backwards
+from accel_advisor.records.queries.frameworks.accelerator import names_of_accelerators, raw_backwards
 from accel_advisor.rule import Rule, replace_node
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.loaders.wanting_workers import FALLBACK
-from accel_advisor.records.queries.trainer_settings import (
+from accel_advisor.records.queries.frameworks.trainer_settings import (
     leaves_out,
     prepares_beforehand,
     settings,
     stays_on_host,
     streams,
 )
+from accel_advisor.records.queries.loaders.wanting_workers import FALLBACK
 from accel_advisor.rule import Rule, pass_argument
 
 

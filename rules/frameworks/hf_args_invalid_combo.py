@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.trainer_settings import settings
+from accel_advisor.records.queries.frameworks.trainer_settings import settings
 from accel_advisor.rule import Rule, drop_argument
 
 

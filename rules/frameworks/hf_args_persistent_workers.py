@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.given import Given
-from accel_advisor.records.queries.trainer_settings import acts_between_epochs, leaves_out, settings
+from accel_advisor.records.queries.frameworks.trainer_settings import acts_between_epochs, leaves_out, settings
 from accel_advisor.rule import Rule, pass_argument
 
 _SINCE = (4, 36)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Within
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.trainer_settings import settings, stays_on_host
+from accel_advisor.records.queries.frameworks.trainer_settings import settings, stays_on_host
 from accel_advisor.rule import Rule
 
 _SAMPLES = frozenset({"__getitem__", "__getitems__", "__iter__", "__call__", "torch_call"})

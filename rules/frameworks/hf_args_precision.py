@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Call, Sets
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host
+from accel_advisor.records.queries.frameworks.trainer_settings import leaves_out, settings, stays_on_host
 from accel_advisor.rule import Rule
 
 REDUCED = ("bf16", "fp16", "tf32", "half_precision_backend", "deepspeed", "fsdp", "bf16_full_eval", "fp16_full_eval")

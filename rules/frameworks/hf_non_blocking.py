@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host
+from accel_advisor.records.queries.frameworks.trainer_settings import leaves_out, settings, stays_on_host
 from accel_advisor.rule import Rule, pass_argument
 
 _SINCE = (4, 41)

@@ -317,12 +317,25 @@ def test_says_what_it_rests_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("stated", "said"),
-    [("torch>=1.10", ""), ("torch>=0.4", "(torch 1.10 or later)"), ("torch<1.9", "which this project rules out)")],
+    [
+        ("torch>=1.10", "torch.bfloat16)`"),
+        ("torch>=0.4", "torch.bfloat16)` (torch 1.10 or later)"),
+        ("torch==1.7.0", "`torch.cuda.amp.autocast()`, and scale the loss with a `torch.cuda.amp.GradScaler`"),
+        ("torch>=1.2,<1.9", "`torch.cuda.amp.GradScaler` (torch 1.6 or later)"),
+    ],
 )
 def test_says_which_version_it_takes(stated: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "p"\ndependencies = ["{stated}"]\n')
     (found,) = check_one("ACC417", program("net.cuda()", mark=MARK), tmp_path)
-    assert found.message.endswith(said or "torch.bfloat16)`")
+    assert found.message.endswith(said)
+    assert not found.minor
+
+
+def test_a_project_that_rules_every_autocast_out_learns_it_if_it_asks(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\ndependencies = ["torch==1.5"]\n')
+    (found,) = check_one("ACC417", program("net.cuda()", mark=MARK), tmp_path)
+    assert found.message.endswith("(torch 1.10 or later, which this project rules out)")
+    assert found.minor
 
 
 def test_a_file_for_a_python_that_is_gone_is_too_old_for_it(tmp_path: Path) -> None:

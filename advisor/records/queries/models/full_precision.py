@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from accel_advisor.source.document import Document
 
 SINCE = (1, 10)
-"""The version of torch that brought ``torch.autocast``."""
+"""The version of torch that brought ``torch.autocast``, with bfloat16."""
+SINCE_SCALED = (1, 6)
+"""The one that brought ``torch.cuda.amp``, which computes in float16 and so needs a scaler."""
 _SCALERS = calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
 """What may be made whatever the precision is, and does nothing to it."""
 _SWITCHES = (
@@ -85,7 +87,8 @@ _FACTORIES = (
 _TRANSFORMERS = within("transformers", "pytorch_transformers", "pytorch_pretrained_bert")
 _MODEL = re.compile(r"(?:Model|For[A-Z]\w+)(?:\.from_(?:pretrained|config))?$")
 """What their models are called, whose layers are many."""
-_SMALL = calls(*(f"torchvision.datasets.{name}MNIST" for name in ("", "Fashion", "K", "E", "Q")))
+SMALL_SETS = calls(*(f"torchvision.datasets.{name}MNIST" for name in ("", "Fashion", "K", "E", "Q")))
+"""Data sets of digits and the like, which any model learns at once."""
 _OF_TORCH = within("torch", "Tensor")
 _MANY = 4
 """Places that build convolutions, from which on a model is no exercise."""
@@ -147,7 +150,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
     twice = _differentiated_twice(facts, first)
     bars = graphs or any(not _is_penalty(one) for one in twice)
-    if bars or not _is_deep(facts) or moved_in_float32(facts) is not None:
+    if bars or not is_deep(facts) or moved_in_float32(facts) is not None:
         return None
     if facts.does(*_FACTORIES) and not (first.loaders or any(one.loaders for one in facts.program)):
         return None  # a pretrained model is looked at, as in the transfer of a style
@@ -181,7 +184,7 @@ def _judged(facts: Facts, loop: Loop, loss: cst.Call | None) -> cst.Call | None:
 def _first(facts: Facts) -> Loop | None:
     """The first loop of a program that trains, but for those of scripts that train on digits: one that takes batches,
     where there is any."""
-    small = {one.document for one in facts.program if one.operations_of(*_SMALL)}
+    small = {one.document for one in facts.program if one.operations_of(*SMALL_SETS)}
     return facts.program.first_training_but(small)
 
 
@@ -190,7 +193,7 @@ def _others(facts: Facts, first: Loop) -> Iterator[tuple[Document, cst.CSTNode]]
     seen = {(id(first.document), id(first.function))}
     for each in facts.program:
         fed = [one for one in each.loops if one.learns and one.loaders and one.document is each.document]
-        if each.document is not first.document and each.operations_of(*_SMALL):
+        if each.document is not first.document and each.operations_of(*SMALL_SETS):
             continue
         for loop in sorted(fed, key=lambda one: each.document.order(one.node)):
             where = id(each.document), id(loop.function)
@@ -203,11 +206,20 @@ def _others(facts: Facts, first: Loop) -> Iterator[tuple[Document, cst.CSTNode]]
 
 def _may(facts: Facts) -> bool:
     """Whether a program trains on a GPU, and nothing in it decides about precision."""
-    if facts.frameworks or not facts.names_gpu_anywhere or not facts.placed or facts.does(*_DECIDES):
+    return not facts.frameworks and facts.names_gpu_anywhere and facts.placed and not _decides(facts)
+
+
+def leaves_precision_alone(facts: Facts) -> bool:
+    """Whether nothing in a program decides about precision, lets it be another than float32, or speaks of another."""
+    if _decides(facts) or facts.program.operations_of(*_SWITCHES):
         return False
-    if _changes_default(facts):
-        return False
-    return not speaks_of(facts, HALVES | COMPLEX) and not speaks_of(facts, DOUBLES, TENSOR_FACTORIES)
+    return not _speaks(facts, _SPEAKS) and not _speaks(facts, _DEEPSPEED)
+
+
+def _decides(facts: Facts) -> bool:
+    if facts.does(*_DECIDES) or _changes_default(facts):
+        return True
+    return speaks_of(facts, HALVES | COMPLEX) or speaks_of(facts, DOUBLES, TENSOR_FACTORIES)
 
 
 def _speaks(facts: Facts, words: re.Pattern[str]) -> bool:
@@ -322,7 +334,7 @@ def _names(argument: cst.Arg, name: str) -> bool:
     return argument.keyword is not None and argument.keyword.value == name
 
 
-def _is_deep(facts: Facts) -> bool:
+def is_deep(facts: Facts) -> bool:
     """Whether the program builds a model of many layers that multiply matrices: by many calls, by lists of layers, or
     by a library's factory."""
     program = facts.program

@@ -1,0 +1,1 @@
+"""What programs ask of frameworks that train for them."""
