@@ -23,6 +23,8 @@ _FLAG = re.compile(
     r"(?:use_?|with_?|has_?|is_?|on_?)?(?:cuda|gpus?)(?:_available)?|is_available"
     r"|(?P<host>(?:(?:use|force|on|to)_?)?cpu\w*|no_?(?:cuda|gpu)|offload\w*)"
 )
+_LISTS = frozenset({"list", "tuple", "List", "Tuple", "Sequence"})
+"""Types whose elements are things of their own, each of which may be a tensor."""
 _UNASKED = ("True", "False", "None")
 """Defaults of parameters that switch something."""
 _GIVEN_BY_THE_RUN = re.compile(r"cuda|gpu|device|rank|main_process|master|distributed|is_available", re.IGNORECASE)
@@ -132,6 +134,14 @@ class Condition:
         """Whether it asks what kind of thing something is, as ``isinstance(value, torch.Tensor)`` does."""
         called = dotted(self.test.func) if isinstance(self.test, cst.Call) else ""
         return called.rpartition(".")[2] in ("isinstance", "is_tensor", "hasattr")
+
+    def asks_for_list(self, name: str) -> bool:
+        """Whether it is the branch where what bears a name is a list or the like: ``if isinstance(name, list):``."""
+        test = self.test
+        if self.branch != 0 or not isinstance(test, cst.Call) or len(test.args) != 2:
+            return False
+        kinds = names_read_in(test.args[1].value)
+        return dotted(test.func) == "isinstance" and dotted(test.args[0].value) == name and bool(kinds & _LISTS)
 
     @property
     def is_choice(self) -> bool:

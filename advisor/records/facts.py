@@ -25,7 +25,7 @@ from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCal
 from accel_advisor.syntax.imports import full_name, imported_names
 from accel_advisor.syntax.shapes import dotted, mentioned_in
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, ON_HOST
+from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, LIBRARIES, ON_HOST
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
 from accel_advisor.tables.torch_modules import PARALLEL_WRAPPERS
 from accel_advisor.values.places import union_of
@@ -247,7 +247,8 @@ def _may_read(document: Document, filename: str, name: str) -> bool:
                 return True
         elif isinstance(node, cst.Attribute) and node.attr.value == name:
             owners = dotted(node.value), full_name(document.imported, node.value)
-            if any(one.rpartition(".")[2] == module for one in owners):
+            elsewhere = owners[1].partition(".")[0] in LIBRARIES  # `nn.SiLU` of torch, beside a module `nn.py`
+            if not elsewhere and any(one.rpartition(".")[2] == module for one in owners):
                 return True
     return False
 

@@ -1,5 +1,5 @@
 """Branches that a program seldom takes, as their tests show: the first use of something, one pass of many, the first
-passes; and those that it takes where it evaluates."""
+passes, values that are not finite; and those that it takes where it evaluates."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ _COUNTER = re.compile(
 _STAGE = re.compile(r"(?:^|_)(?:phase|mode|split|stage)$")
 _TRAINING = frozenset({"train", "training", "fit"})
 _EVALUATING = frozenset("test testing val valid validate validation eval evaluate evaluation infer inference".split())
+_FAULTS = {"isnan": True, "isinf": True, "isfinite": False}
+_WHOLE = frozenset({"any", "all", "bool", "item"})
+"""Functions and methods that make one answer of many."""
 _BEFORE = (cst.LessThan, cst.LessThanEqual)
 _PAST = (cst.GreaterThan, cst.GreaterThanEqual)
 _FEW = 10
@@ -103,8 +106,25 @@ def _seldom(test: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CSTN
         values = bindings(body).get(test.value) or [None]
         only = values[0] if len(values) == 1 else None
         return _counted(only) if only is not None else None
+    faulty = _asks_for_faults(test)
+    if faulty is not None:
+        return faulty
     counted = _counted(test)
     return _asks_for_none(test, filled, body) if counted is None else counted
+
+
+def _asks_for_faults(test: cst.BaseExpression) -> bool | None:
+    """Whether a test is true only of values that are not finite, as ``torch.isnan(loss).any()`` is, or, with False,
+    false only of them; None where it asks for anything else."""
+    while isinstance(test, cst.Call):
+        name = test.func.attr.value if isinstance(test.func, cst.Attribute) else dotted(test.func)
+        if name in _FAULTS:
+            return _FAULTS[name]
+        if name not in _WHOLE:
+            return None
+        inner = test.args[0].value if test.args else None
+        test = inner or (test.func.value if isinstance(test.func, cst.Attribute) else test.func)
+    return None
 
 
 def _of_both(test: cst.BooleanOperation, left: bool | None, right: bool | None) -> bool | None:

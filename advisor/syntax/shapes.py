@@ -15,6 +15,8 @@ _DEVICE_METHODS = frozenset({"to", "cuda", "cpu", "type_as", "pin_memory", "to_e
 
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
+_READS = frozenset({"item", "tolist", "cpu", "numpy", "nonzero"})
+"""Methods that wait for a tensor on a GPU."""
 
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -317,3 +319,42 @@ def is_written(node: cst.BaseExpression) -> bool:
 def words_of(name: str) -> frozenset[str]:
     """The words that a name consists of, in lower case."""
     return frozenset(word.lower() for word in _WORDS.findall(name))
+
+
+@lru_cache(maxsize=512)
+def methods_reached(classes: tuple[cst.ClassDef, ...], *names: str) -> tuple[cst.FunctionDef, ...]:
+    """The methods that some methods come to, by name, through calls on ``self``, themselves included.
+
+    Args:
+        classes: a class and its bases, nearest first.
+        names: of the methods to begin with.
+    """
+    known: dict[str, cst.FunctionDef] = {}
+    for one in reversed(classes):
+        known |= methods_of(one)
+    found: dict[str, cst.FunctionDef] = {}
+    pending = [one for one in names if one in known]
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found[name] = known[name]
+        called = (self_attribute(one.func) for one in descendants(known[name], cst.Call))
+        pending += [one for one in called if one in known]
+    return tuple(found.values())
+
+
+@lru_cache(maxsize=512)
+def reads_in_forward(classes: tuple[cst.ClassDef, ...]) -> bool:
+    """Whether the text of a ``forward``, or of a method that it comes to, reads a tensor on the host."""
+    return any(
+        isinstance(one.func, cst.Attribute) and (one.func.attr.value in _READS or _goes_to_host(one))
+        for method in methods_reached(classes, "forward")
+        for one in descendants(method, cst.Call)
+    )
+
+
+def _goes_to_host(call: cst.Call) -> bool:
+    moves = isinstance(call.func, cst.Attribute) and call.func.attr.value == "to"
+    given = [one.value for one in call.args] if moves else []
+    return any(isinstance(one, cst.SimpleString) and one.evaluated_value == "cpu" for one in given)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.actions import Call, Method, SetsItem, calls
-from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.first_devices import moved_to_the_first
 from accel_advisor.rule import Rule, also_at
 
 _CHOOSERS = (
@@ -64,11 +65,10 @@ class DdpMissingSetDevice(Rule):
         """Reports the first process group that is begun."""
         if facts.frameworks or facts.does(*_CHOOSERS) or self._shows_one_device(facts):
             return
-        moves = [one for each in facts.program for one in each.transfers if self._goes_to_the_first(one)]
         for operation in facts.operations_of(Call("torch.distributed.init_process_group")):
-            if not moves or not operation.gives("backend", "nccl", 0):
+            move = next(moved_to_the_first(facts, operation), None)
+            if move is None or not operation.gives("backend", "nccl", 0):
                 continue
-            move = moves[0]
             code = move.document.code(move.node)
             claim = f"every process runs `{code}`, which means GPU 0 in all of them"
             remedy = "call `torch.cuda.set_device` with the local rank first"
@@ -80,13 +80,3 @@ class DdpMissingSetDevice(Rule):
         """Whether something is done to the environment that may show each process one device only."""
         changes = facts.program.operations_of(*_CHANGES)
         return any("CUDA_VISIBLE_DEVICES" in one.document.code(one.node) for one in changes)
-
-    def _goes_to_the_first(self, transfer: Transfer) -> bool:
-        """Whether a model is moved to a CUDA device that is not numbered, or to the first one."""
-        if transfer.method not in ("to", "cuda") or not transfer.contexts:
-            return False
-        unnumbered = transfer.method == "cuda" and not transfer.node.args
-        return all(
-            context.moved.module is not None and (unnumbered or context.device.is_first_device)
-            for context in transfer.contexts
-        )

@@ -76,14 +76,12 @@ class ParameterByParameter(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports averages, gradients and groups once each in a document, with all other such places as related."""
-        if not facts.supports(SINCE):
-            return
         loops = list(parameter_loops(facts))
         averages = [one for one in loops if not one.updates.isdisjoint((Update.AVERAGE, Update.COPY))]
         for together, kind in ((averages, "averages"), ([one for one in loops if one not in averages], "gradients")):
-            if together:
+            if together and (remedy_of(together)[2] != "torch" or facts.supports(remedy_of(together)[1])):
                 yield self._report(facts, together, kind)
-        groups = groups_of_one(facts)
+        groups = groups_of_one(facts) if facts.supports(SINCE) else []
         if groups:
             claim = (
                 f"`{facts.document.code(groups[0])}` makes a group of a single parameter for the optimizer, which then "

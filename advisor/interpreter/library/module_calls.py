@@ -13,7 +13,7 @@ from accel_advisor.interpreter.resolution import class_member, parts_of, wraps
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
 from accel_advisor.records.operations import Argument
-from accel_advisor.syntax.shapes import makes_parts
+from accel_advisor.syntax.shapes import makes_parts, reads_in_forward
 from accel_advisor.tables.torch_modules import MODULE_BASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS, WRAPPERS_THAT_WAIT
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.places import (
@@ -70,6 +70,8 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     if machine.frame.loops and not context.moves_inputs:
         machine.recorder.inputs.given(given)
     machine.frame.run.clock.work(place, machine.frame.loops)
+    if any(one.cls is not None and reads_in_forward(_texts(one.cls)) for one in modules):
+        machine.frame.run.clock.wait()
     if any(map(may_be_batch, arguments.values())):
         machine.recorder.model_called(machine.frame)
     loss = module.kind.startswith("torch.nn.") and module.kind.endswith("Loss")
@@ -91,6 +93,10 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     stays = not touches and bool(place) and is_cuda_capable(place)
     basis = Evidence.of(Ground.KEPT)
     return Tensor(place if stays else SOMEWHERE, proven=False, grown=machine.grown(node), basis=basis)
+
+
+def _texts(cls: Class) -> tuple[cst.ClassDef, ...]:
+    return tuple(one.node for one in cls.lineage())
 
 
 def _context(machine: Machine, modules: list[Module], given: tuple[ArgumentPlace, ...]) -> ModuleCallContext:

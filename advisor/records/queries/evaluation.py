@@ -11,7 +11,7 @@ import libcst as cst
 from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.models.chosen_training import Choice, told_to_evaluate
-from accel_advisor.syntax.shapes import methods_of, names_read_in, words_of
+from accel_advisor.syntax.shapes import methods_reached, names_read_in, words_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -195,13 +195,10 @@ def _learns_beside(loop: Loop) -> bool:
 
 
 def records_nothing(model: Module) -> bool:
-    """Whether a model itself may stop autograd in its ``forward``."""
-    for cls in model.cls.lineage() if model.cls is not None else ():
-        methods = methods_of(cls.node)
-        for method in (methods[name] for name in ("forward", "__call__") if name in methods):
-            if any(one.value in _STOPS for one in descendants(method, cst.Name)):
-                return True
-    return False
+    """Whether a model itself may stop autograd in its ``forward``, or in a method that this comes to."""
+    classes = tuple(one.node for one in model.cls.lineage()) if model.cls is not None else ()
+    methods = methods_reached(classes, "forward", "__call__")
+    return any(one.value in _STOPS for method in methods for one in descendants(method, cst.Name))
 
 
 def _called_after_eval(facts: Facts, loop: Loop) -> cst.Call | None:

@@ -72,6 +72,12 @@ PAIRS = {
         SWISH.replace("        super", '        "Runs in ONNX."\n        super'), '        "Runs in ONNX."\n'
     ),
     "what nothing uses": Pair(SWISH.replace("Act())", "nn.ReLU())"), "nn.ReLU()", "Act()"),
+    "a name of torch, beside a module that is called so": Pair(
+        SWISH.replace("Act())", "nn.ReLU())"),
+        "import torch.nn as train",
+        "import train",
+        {"use.py": "import torch.nn as train\nact = train.Act()\n"},
+    ),
     "a lambda that is one of many": Pair(
         module("act = lambda v: v * torch.sigmoid(v)\nreturn act(x)"),
         "lambda v: v * torch.sigmoid(v)",

@@ -105,6 +105,15 @@ PAIRS = {
         "print(rank)",
         {"other.py": "import torch\ndef setup(rank):\n    torch.cuda.set_device(rank)\n"},
     ),
+    "another script moves": pair(
+        f"def begin():\n    {GROUP}",
+        "__name__",
+        "rank_",
+        {
+            "single.py": "from torch import nn\nfrom train import begin\nrank_ = '__main__'\nif __name__ == '__main__':\n"
+            "    model = nn.Linear(2, 2).cuda()\n"
+        },
+    ),
     "formatted": pair(GROUP + "model = Net().to(f'cuda:{rank}')\n", "f'cuda:{rank}'", "'cuda'"),
     "numbered device": pair(
         GROUP + "device = torch.device('cuda', rank)\nmodel = Net().to(device)\n", "('cuda', rank)", "('cuda')"

@@ -51,6 +51,14 @@ PAIRS = {
     "copied by the caller": Pair(PROGRAM.replace('device="cuda"))))', 'device="cuda")).cpu()))'), ".cpu()", ""),
     "a list already": pair("names[values[i]]", READ, PROGRAM.replace("out = []", "out, values = [], found.tolist()")),
     "no GPU": Pair(PROGRAM.replace(".cuda()", ".float()").replace(', device="cuda"', ""), ".float()", ".cuda()"),
+    "what is asked to be a list": Pair(
+        PROGRAM.replace(
+            "    for i in range(found.size(0)):\n        out.append(names[found[i].item()])",
+            "    if isinstance(found, list):\n        for i in range(len(found)):\n            out.append(names[found[i].item()])",
+        ),
+        "isinstance(found, list)",
+        "len(found)",
+    ),
     "a few passes": pair("range(4)", "range(found.size(0))"),
     "a few things": pair("in (0, 1, 2)", "in range(found.size(0))"),
     "another element": pair("found[0].item()", "found[i].item()"),

@@ -40,6 +40,13 @@ def test_silent(source: str, tmp_path: Path) -> None:
 
 
 PAIRS: dict[str, tuple[str, ...]] = {
+    "a forward that comes to a read": (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(8, 2)\n"
+        "    def forward(self, x):\n        return self.decode(self.fc(x))\n    def decode(self, y):\n"
+        "        return y.to('cpu')\nnet = Net().cuda()\nstart = time.time()\nnet(x)" + STOP,
+        "y.to('cpu')",
+        "y.relu()",
+    ),
     "synchronized": (
         "start = time.time()\nnet(x)\ntorch.cuda.synchronize()" + STOP,
         "torch.cuda.synchronize()",

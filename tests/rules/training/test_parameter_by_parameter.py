@@ -264,7 +264,7 @@ def test_silent_about_groups_of_several(groups: str, tmp_path: Path) -> None:
 
 
 def test_older_torch(tmp_path: Path) -> None:
-    check_since("ACC436", AGES, (1, 12), tmp_path)
+    check_since("ACC436", AGES, (2, 0), tmp_path)
 
 
 ROUNDS = """

@@ -307,6 +307,33 @@ def test_silent_about_a_forward_for_one_reason(case: str, tmp_path: Path) -> Non
     assert {one.frequency for one in findings_of("ACC205", net, tmp_path)} == {Frequency.STEP}
 
 
+PICKED = """
+import conf
+
+def pick(x):
+    \"\"\"
+    Parameters
+    ----------
+    x : Tensor, shape (n, 8)
+    \"\"\"
+    return x[conf.order]
+
+model = nn.Linear(8, 8)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(999):
+    x = pick(torch.stack([torch.zeros(8)[conf.i[at]] + conf.noise[at] for at in range(4)]).float())
+    t = torch.rand(x.shape[0], 1).type_as(x)
+    optimizer.zero_grad()
+    model(x * t).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_silent_where_all_that_is_seen_to_run_it_is_on_the_host(tmp_path: Path) -> None:
+    here = "model = nn.Linear(8, 8)"
+    check_pair("ACC205", Pair(IMPORTS + PICKED, here, f"{here}.to(conf.device)"), tmp_path)
+
+
 @pytest.mark.parametrize("source", [NAMED, NAMED.replace("torch.ones(x.size(0), 1)", "Variable(torch.ones(4))")])
 def test_a_tensor_that_is_moved_by_its_name_is_reported_where_it_is_moved(source: str, tmp_path: Path) -> None:
     head = IMPORTS + "import conf\nfrom torch.autograd import Variable\n"

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from accel_advisor.records.queries.parameters.parameter_loops import ParameterLoop
 
 SINCE: Version = (1, 12)
-"""The torch that brought ``torch._foreach_lerp_`` and the clipping of gradients over lists."""
+"""The torch from which on any of it is worth saying."""
+_AVERAGES: Version = (2, 0)
+"""The torch that brought ``torch._foreach_lerp_``."""
 _COPIES: Version = (2, 2)
 """The torch that brought ``torch._foreach_copy_``."""
 _TOTALS: Version = (2, 6)
@@ -30,7 +32,7 @@ def remedy_of(loops: Sequence[ParameterLoop]) -> tuple[str, Version, str]:
     if first.by_library:
         return "use `timm.utils.ModelEmaV3`, which does it over lists", (1, 0), "timm"
     if Update.AVERAGE in first.updates:
-        return _of_average(first), SINCE, "torch"
+        return _of_average(first), _AVERAGES, "torch"
     if Update.COPY in first.updates:
         call = "torch._foreach_copy_(copies, parameters)"
         return f"keep both lists of tensors and call `{call}` under `no_grad`", _COPIES, "torch"
@@ -61,6 +63,6 @@ def _of_average(loop: ParameterLoop) -> str:
     if not _KEEPS_AVERAGE.search(f"{loop.code} {functions} {document.filename}"):
         return f"keep both lists of {tensors} and call `{call}` under `no_grad`"
     return (
-        f"keep both lists of {tensors} and call `{call}` under `no_grad`, or use "
-        f"`AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay))` of `{classes}`"
+        f"keep both lists of {tensors} and call `{call}` under `no_grad`, or, from torch 2.1 on, "
+        f"use `AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay))` of `{classes}`"
     )

@@ -18,6 +18,7 @@ from accel_advisor.syntax.shapes import defined_in, dotted, mentioned_in, named_
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.torch_functions import WINDOWS
 from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.places import HOST
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -292,8 +293,20 @@ def _moved_to_other(facts: Facts, operation: Operation, context: OperationContex
     moved, other = (given, subject) if operation.does(_NEW_TENSOR) else (subject, given)
     if not moved.on_host or (other.unknown and operation.does(_TO)):
         return None
-    follows = facts.names_gpu_anywhere if other.unknown else other.may_be_on_gpu and not other.on_host
-    return moved if follows else None
+    if other.unknown:
+        return moved if facts.names_gpu_anywhere else None
+    follows = other.may_be_on_gpu and not other.on_host
+    return moved if follows and (other.on_accelerator or not _runs_on_host(facts, context)) else None
+
+
+def _runs_on_host(facts: Facts, context: OperationContext) -> bool:
+    """Whether the loops around something call a model that is on the host, and nothing of the program, nor a framework,
+    is for a GPU, or for a device of which nothing is known."""
+    program = facts.program
+    if facts.names_gpu_anywhere or facts.frameworks - program.on_host or program.moves_somewhere:
+        return False
+    called = [one for loop in context.loops if loop.learns for _, one in program.calls_in.get(loop, ())]
+    return bool(called) and all(one.place == HOST for one in called)
 
 
 def _is_plain(factory: Operation) -> bool:

@@ -16,6 +16,7 @@ from accel_advisor.records.queries.evaluation import only_differentiates
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.step_values import (
     WRITES,
+    guards_step,
     happens_for_each,
     is_checked,
     is_on_host,
@@ -112,17 +113,18 @@ _EYES = re.compile(r"(?:^|_)(?:visuali[sz]e|viz|plot|draw|debug)(?:_|$)", re.IGN
 
 def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     """Where a document makes each step of a training loop wait for the GPU; nothing where the loop gives
-    an optimizer a closure, as LBFGS needs, which has to know the values; nor, where it steps an environment, of what
-    decides on its actions, or of values alone that it reads where it learns."""
+    an optimizer a closure, as LBFGS needs, which has to know the values, nor of questions alone without which steps go
+    wrong; nor, where it steps an environment, of what decides on its actions, or of values alone that it reads where it
+    learns."""
     gpu = gpu_of(facts)
     found: dict[Loop, list[Wait]] = {}
     for operation, loop, basis in _at_every_step(facts, gpu):
         late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
-        each = happens_for_each(loop, operation)
-        found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks, each))
+        each, guards = happens_for_each(loop, operation), checks and guards_step(loop, operation)
+        found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks, each, guards))
     acting = acting_loops(facts, found)
     for loop, waits in found.items():
-        if only_differentiates(facts, loop) or _gives_closures(loop):
+        if only_differentiates(facts, loop) or _gives_closures(loop) or all(one.guards for one in waits):
             continue
         if loop in acting:
             waits = [one for one in waits if happens_in_learning(facts, loop, one.operation)]
@@ -206,10 +208,10 @@ def _learns(operation: Operation) -> bool:
     return operation.function is not None and any(calls_of_backward(operation.function))
 
 
-def _order(document: Document, loop: Loop, wait: Wait) -> tuple[bool, int]:
-    """Where a wait stands among the others: those in the text of the loop first."""
+def _order(document: Document, loop: Loop, wait: Wait) -> tuple[bool, bool, int]:
+    """Where a wait stands among the others: those in the text of the loop first, and last what has to be asked."""
     node = wait.operation.node
-    return not loop.holds(document, node), document.span(node).start.offset
+    return wait.guards, not loop.holds(document, node), document.span(node).start.offset
 
 
 def gpu_of(facts: Facts) -> Evidence | None:

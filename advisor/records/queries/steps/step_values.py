@@ -201,3 +201,25 @@ def is_checked(loop: Loop, operation: Operation) -> bool:
             if any(one is operation.node or (holder and dotted(one) == holder) for one in parts):
                 return True
     return False
+
+
+def guards_step(loop: Loop, operation: Operation) -> bool:
+    """Whether what an operation reads decides whether the rest of a step is skipped (``if isnan(loss): continue``): the
+    training would go wrong without it."""
+    if not is_checked(loop, operation):
+        return False
+    holder = _holder(operation)
+    for one in descendants(loop.node, cst.If):
+        if isinstance(one, cst.If) and _goes_on(one.body):
+            parts = list(descendants(one.test))
+            if any(each is operation.node or (holder and dotted(each) == holder) for each in parts):
+                return True
+    return False
+
+
+def _goes_on(body: cst.BaseSuite) -> bool:
+    """Whether a branch ends with ``continue``."""
+    last: cst.CSTNode | None = next(iter(reversed(body.body)), None)
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Continue)

@@ -69,6 +69,8 @@ def elements_read(facts: Facts) -> Iterator[ElementsRead]:
             if loop is None or loop.document is not facts.document or not _counts(loop, context):
                 continue
             tensor = _Element(operation, loop).tensor()
+            if tensor is not None and any(one.asks_for_list(dotted(tensor)) for one in context.conditions):
+                continue  # each of its elements is a tensor that has to be copied by itself
             basis = read_on_gpu(facts, operation, context, gpu) if tensor is not None else None
             if tensor is not None and basis is not None:
                 key = loop.node, facts.document.code(tensor)

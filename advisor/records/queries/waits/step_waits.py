@@ -47,6 +47,7 @@ class Wait:
         each: what it happens for one by one in a step: ``parameter`` or ``sample``; empty where it happens once.
         late: whether every step reads the value, but only one in so many uses it.
         checks: whether the value is read to see whether it is finite.
+        guards: whether the rest of the step is skipped where it is not.
         instead: whether it stands in a branch that excludes another one that waits.
         again: whether another one reads the same value before it, and waits in its place.
     """
@@ -57,6 +58,7 @@ class Wait:
     late: bool
     checks: bool
     each: str = ""
+    guards: bool = False
     instead: bool = False
     again: bool = False
 
