@@ -34,6 +34,18 @@ def imported_names(module: cst.Module) -> dict[str, str]:
     return {name: next(iter(full)) for name, full in found.items() if len(full) == 1 and name not in rebound}
 
 
+def modules_imported(module: cst.Module) -> frozenset[str]:
+    """The last parts of the names of what a module imports, or imports something of; names that it takes out of
+    packages may be modules."""
+    found: set[str] = set()
+    for node in descendants(module, cst.Import, cst.ImportFrom):
+        if isinstance(node, cst.ImportFrom) and node.module is not None:
+            found.add(dotted(node.module).rpartition(".")[2])
+        if isinstance(node, (cst.Import, cst.ImportFrom)) and not isinstance(node.names, cst.ImportStar):
+            found |= {dotted(one.name).rpartition(".")[2] for one in node.names}
+    return frozenset(found)
+
+
 def name_at_top(module: cst.Module, full: str) -> str | None:
     """What an import at the top of a module calls something by a name without dots; None where none brings it in."""
     for line in module.body:

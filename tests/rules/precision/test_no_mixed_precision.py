@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor import lint
 from accel_advisor.analysis.project import analyze
 from accel_advisor.finding import Finding
 from accel_advisor.rule import registry
@@ -132,9 +133,20 @@ def test_names_the_loops_of_other_files(tmp_path: Path) -> None:
     (found,) = _of_two(tmp_path, source, source)
     (*_, also) = found.related
     assert also.message == "this loop trains in float32, too"
-    assert also.filename.endswith("zoo.py")
+    assert also.filename.endswith("main.py")  # which the other one imports
     (alone,) = _of_two(tmp_path, source, IMPORTS + IMAGE_LOADER + DEEP + EVALUATION)
     assert also.message not in [one.message for one in alone.related]
+
+
+def test_each_script_that_takes_from_a_third_has_its_own(tmp_path: Path) -> None:
+    source = program("net.cuda()")
+    others = {"base.py": source, "apart.py": f"import base\n{source}"}
+    for name, text in others.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "train.py").write_text(f"import base\n{source}")
+    found = list(lint(tmp_path, select="ACC417").findings)
+    assert [Path(one.filename).name for one in found] == ["apart.py", "train.py"]
+    assert all(any(also.filename.endswith("base.py") for also in one.related) for one in found)
 
 
 def test_names_the_steps_of_other_functions(tmp_path: Path) -> None:

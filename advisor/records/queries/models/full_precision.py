@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -17,7 +18,7 @@ from accel_advisor.records.queries.models.float32_products import moved_in_float
 from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
 from accel_advisor.records.queries.training_loops import first_step, trainings
 from accel_advisor.records.queries.waits.acting_loops import acting_loops
-from accel_advisor.syntax.imports import bound_by, full_name
+from accel_advisor.syntax.imports import bound_by, full_name, modules_imported
 from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
@@ -182,10 +183,17 @@ def _judged(facts: Facts, loop: Loop, loss: cst.Call | None) -> cst.Call | None:
 
 
 def _first(facts: Facts) -> Loop | None:
-    """The first loop of a program that trains, but for those of scripts that train on digits: one that takes batches,
-    where there is any."""
+    """The first loop of a program that trains, but for those of scripts that train on digits, and of documents that
+    another one with such a loop imports, which has a finding of its own: one that takes batches, where there is any."""
     small = {one.document for one in facts.program if one.operations_of(*SMALL_SETS)}
-    return facts.program.first_training_but(small)
+    learning = {loop.document for each in facts.program for loop in each.loops if loop.learns} - small
+    beneath = {one for one in learning if any(_uses(other, one) for other in learning if other is not one)}
+    return facts.program.first_training_but(small | (beneath if beneath < learning else set()))
+
+
+def _uses(document: Document, other: Document) -> bool:
+    path = PurePath(other.filename)
+    return (path.parent.name if path.stem == "__init__" else path.stem) in document.once(modules_imported)
 
 
 def _others(facts: Facts, first: Loop) -> Iterator[tuple[Document, cst.CSTNode]]:
