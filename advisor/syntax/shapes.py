@@ -322,12 +322,15 @@ def words_of(name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=512)
-def methods_reached(classes: tuple[cst.ClassDef, ...], *names: str) -> tuple[cst.FunctionDef, ...]:
+def methods_reached(
+    classes: tuple[cst.ClassDef, ...], *names: str, returned: bool = False
+) -> tuple[cst.FunctionDef, ...]:
     """The methods that some methods come to, by name, through calls on ``self``, themselves included.
 
     Args:
         classes: a class and its bases, nearest first.
         names: of the methods to begin with.
+        returned: follow only calls whose result is returned as it is: ``return self.infer(x)``.
     """
     known: dict[str, cst.FunctionDef] = {}
     for one in reversed(classes):
@@ -339,7 +342,10 @@ def methods_reached(classes: tuple[cst.ClassDef, ...], *names: str) -> tuple[cst
         if name in found:
             continue
         found[name] = known[name]
-        called = (self_attribute(one.func) for one in descendants(known[name], cst.Call))
+        calls: Iterator[cst.CSTNode | None] = descendants(known[name], cst.Call)
+        if returned:
+            calls = (one.value for one in descendants(known[name], cst.Return) if isinstance(one, cst.Return))
+        called = (self_attribute(one.func) for one in calls if isinstance(one, cst.Call))
         pending += [one for one in called if one in known]
     return tuple(found.values())
 

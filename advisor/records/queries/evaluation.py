@@ -195,9 +195,9 @@ def _learns_beside(loop: Loop) -> bool:
 
 
 def records_nothing(model: Module) -> bool:
-    """Whether a model itself may stop autograd in its ``forward``, or in a method that this comes to."""
+    """Whether a model itself may stop autograd in its ``forward``, or in a method whose result that returns."""
     classes = tuple(one.node for one in model.cls.lineage()) if model.cls is not None else ()
-    methods = methods_reached(classes, "forward", "__call__")
+    methods = methods_reached(classes, "forward", "__call__", returned=True)
     return any(one.value in _STOPS for method in methods for one in descendants(method, cst.Name))
 
 

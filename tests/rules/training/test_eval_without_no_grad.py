@@ -466,6 +466,7 @@ net.{4}()
 scan(net, conf.data)
 """
 HANDED_ON = "        return self.infer(x)\n\n    @torch.no_grad()\n    def infer(self, x):\n"
+CALLED = HANDED_ON.replace("return self.infer(x)", "x = self.infer(x)\n        return self.fc(x)")
 DECORATED, INSIDE = "    @torch.no_grad()\n", "        with torch.no_grad():\n            return self.fc(x)\n"
 
 
@@ -487,7 +488,8 @@ for epoch in range(9):
 BY_ITSELF = {
     "the model's forward is decorated": samples(0, DECORATED, ""),
     "the model's forward stops autograd": samples(1, INSIDE, ""),
-    "a method that forward comes to stops it": samples(1, HANDED_ON, HANDED_ON.replace("    @torch.no_grad()\n", "")),
+    "a method that forward returns, and not only calls, stops it": samples(1, HANDED_ON, CALLED),
+    "a method that forward returns stops it": samples(1, HANDED_ON, HANDED_ON.replace("    @torch.no_grad()\n", "")),
     "single samples in training mode": samples(4, "train", "eval"),
     "a sample that wants a gradient": samples(3, "image.requires_grad_()", "image"),
     "parts of a training step": Pair(PAIR_HEAD + LAYERS, "    model(conf.x).sum().backward()\n"),
