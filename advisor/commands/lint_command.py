@@ -116,7 +116,7 @@ def lint(
     Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
     a wrong configuration or an internal error.
     """
-    from accel_advisor.linting.joining import by_step, joined
+    from accel_advisor.linting.joining import by_call, by_step, joined
     from accel_advisor.project.discovery import Discoverer, Found
 
     if STDIN in paths and len(paths) > 1:
@@ -235,7 +235,8 @@ def lint(
     if changes is not None:
         report = changes.only(report)
     findings = joined(ranked(report.findings))
-    report = replace(report, findings=by_step(findings) if output_format in FOR_PEOPLE else findings)
+    findings = by_step(findings) if output_format in FOR_PEOPLE else findings
+    report = replace(report, findings=by_call(findings) if output_format == DEFAULT else findings)
     to_stderr = bool(sources) and (make_fixes or form is not None)
     print_report(report, output_format, output_file, statistics=statistics, err=to_stderr)
     if report.broken:

@@ -1,14 +1,14 @@
-"""What is one remark is one finding: advice about what a run pays for only once, what its rule puts together, and the
-waits of one step."""
+"""What is one remark is one finding: advice about what a run pays for only once, what its rule puts together, the waits
+of one step, and what several rules say of one call."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import takewhile
 
-from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Fix, Frequency, Related, Severity
+from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Fix, Frequency, Related, Severity, Span
 from accel_advisor.selection import TOOL_CODES
 
 _LIKEWISE = ", and likewise in the other places"
@@ -129,24 +129,46 @@ def _says(finding: Finding) -> tuple[int, int]:
 
 
 def _of_step(first: Finding, waits: list[Finding]) -> Finding:
-    """A wait that has the others of its step as places, is as severe as the worst of them, and has their fixes where it
-    has none that is as safe."""
+    """A wait that has the others of its step as places."""
     others = [one for one in waits if one is not first]
     if not others:
         return first
+    more = "one more place" if len(others) == 1 else f"{len(others)} more places"
+    message = f"{first.message} (each pass waits in {more}: the host runs ahead once none is left)"
+    return replace(_with(first, others, lambda one: one.remedy), message=message)
+
+
+def by_call(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings in their order, with what different rules say of one call, such as that of a loader, as places of the
+    most severe of them: a report has one remark of a call, as a reviewer would.
+    """
+    findings = list(findings)
+    calls: dict[tuple[str, Span], list[Finding]] = {}
+    for one in findings:
+        if one.code not in TOOL_CODES:
+            calls.setdefault((one.filename, one.span), []).append(one)
+    whole: dict[int, Finding] = {}
+    for alike in calls.values():
+        first = max(alike, key=lambda one: one.severity.rank)
+        others = [one for one in alike if one is not first]
+        whole[id(first)] = _with(first, others, lambda one: one.message) if others else first
+    return [whole.get(id(one), one) for one in findings if one.code in TOOL_CODES or id(one) in whole]
+
+
+def _with(first: Finding, others: list[Finding], said: Callable[[Finding], str]) -> Finding:
+    """A finding that has others as places, is as severe as the worst of them, and has their fixes where those are as
+    safe as its own, or it has none."""
     related = [*first.related]
     for one in others:
         code = one.code if one.code != first.code else ""
-        place = replace(_place(one), message=f"{one.code}: {one.remedy}" if code else one.remedy, code=code)
+        place = replace(_place(one), message=f"{one.code}: {said(one)}" if code else said(one), code=code)
         related += [place, *(replace(also, code=also.code or code) for also in one.related)]
     places = tuple(dict.fromkeys(related))
     fixes = [one.fix for one in (first, *others) if one.fix is not None]
     kind = first.fix or max(fixes, key=lambda one: one.applicability.rank, default=None)
     alike = [one for one in _apart(fixes) if kind is not None and one.applicability is kind.applicability]
-    more = "one more place" if len(others) == 1 else f"{len(others)} more places"
-    message = f"{first.message} (each pass waits in {more}: the host runs ahead once none is left)"
-    severity = max((one.severity for one in waits), key=lambda one: one.rank)
-    return replace(first, message=message, severity=severity, fix=_fix(alike), related=places)
+    severity = max((one.severity for one in (first, *others)), key=lambda one: one.rank)
+    return replace(first, severity=severity, fix=_fix(alike), related=places)
 
 
 def _place(finding: Finding) -> Related:

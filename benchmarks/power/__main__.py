@@ -1,6 +1,7 @@
 """How often `tune --apply` finds a gain that is there, on a quiet machine and beside a busy neighbour.
 
     python -m benchmarks.power run --runs 20       so many runs of each workload under each load, those recorded counted
+    python -m benchmarks.power retime --only NAME --load LOAD   the grid of one of them anew, with many readings
     python -m benchmarks.power score --write       the table of the README, from what is recorded
 
 The truth of a workload under a load is an interleaved grid (`benchmarks/regret`), timed beside the same neighbour
@@ -16,6 +17,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +38,27 @@ def say(words: str) -> None:
     print(f"    {words}", flush=True)
 
 
-def truth(workload: Workload, load: str, *, quick: bool) -> dict[str, Any]:
+def truth(
+    workload: Workload, load: str, *, quick: bool, rounds: int = 0, more: Iterable[Settings] = ()
+) -> dict[str, Any]:
     """The workload's grid beside the neighbour, and no runs yet."""
     with neighbour(LOADS[load].busy), Grid(workload) as grid:
-        grid.measure(quick=quick, say=say)
+        grid.measure(quick=quick, say=say, rounds=rounds, more=more)
         return {"startup": round(grid.startup(), 2), "cells": record(grid), "runs": []}
+
+
+def retime(options: argparse.Namespace) -> None:
+    """Times the grid of one workload under one load anew, in many rounds, and keeps the recorded runs of it. The
+    readings before are kept beside it, and count for nothing."""
+    found: dict[str, Any] = json.loads(options.json.read_text())
+    key = f"{options.only}, {options.load}"
+    before = found["results"][key]
+    workload = next(one for one in WORKLOADS if one.name == options.only)
+    known = recorded(before["cells"])
+    anew = truth(workload, options.load, quick=options.quick, rounds=options.rounds, more=known)
+    kept = {"startup": before["startup"], "runs": before["runs"], "first_cells": before["cells"]}
+    found["results"][key] = anew | kept | {"retimed": machine()}
+    keep(options.json, found)
 
 
 def one_run(workload: Workload, load: str, result: dict[str, Any], *, quick: bool) -> None:
@@ -97,15 +115,20 @@ def main() -> None:
     running.add_argument("--only", action="append", default=[], choices=NAMES, metavar="NAME")
     running.add_argument("--minutes", type=float, default=6 * 60.0, help="begin nothing new after so long")
     running.add_argument("--quick", action="store_true", help="one short reading of each cell, and a small budget")
+    again = commands.add_parser("retime", help="time the grid of one workload under one load anew")
+    again.add_argument("--only", required=True, choices=NAMES)
+    again.add_argument("--load", required=True, choices=LOADS)
+    again.add_argument("--rounds", type=int, default=16, help="readings of every cell")
+    again.add_argument("--quick", action="store_true", help="one short reading of each cell")
     scoring = commands.add_parser("score", help="print the table")
     scoring.add_argument("--write", action="store_true", help="put it into the README, too")
-    for command in (running, scoring):
+    for command in (running, again, scoring):
         command.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
-    if options.command == "run":
+    if options.command != "score":
         os.environ["OMP_NUM_THREADS"] = "1"
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # or the neighbour would go on
-        run(options)
+        (run if options.command == "run" else retime)(options)
         return
     found = table(json.loads(options.json.read_text()))
     print(found)

@@ -65,7 +65,7 @@ def scored(workload: Workload, result: dict[str, Any]) -> Score:
     grid = Grid(workload, recorded(result["cells"]))
     baseline = workload.cell(workload.baseline)
     left = [workload.cell(Settings(**one["settings"])) for one in result["runs"]]
-    gain = grid.rate(grid.best) / grid.rate(baseline)
+    gain = grid.gain(baseline)
     enough = [grid.rate(cell) / grid.rate(baseline) >= math.sqrt(gain) for cell in left if cell != baseline]
     return Score(
         best=grid.best,

@@ -24,6 +24,8 @@ CLOCK = Path(__file__).with_name("clock.py")
 ROUNDS, MORE_ROUNDS = 2, 4
 """Readings of every cell, and of those that come near the best."""
 NEAR = 0.94
+MANY_READINGS = 8
+"""Readings of a cell whose halves say something each."""
 
 
 class Grid:
@@ -51,12 +53,14 @@ class Grid:
         self._clock.stdout.close()
         self._folder.cleanup()
 
-    def measure(self, *, quick: bool, say: Callable[[str], None]) -> None:
-        """Every cell in two rounds, and those near the best in two more."""
+    def measure(
+        self, *, quick: bool, say: Callable[[str], None], rounds: int = 0, more: Iterable[Settings] = ()
+    ) -> None:
+        """Every cell, and ``more``, in two rounds, and those near the best in two more; or all in that many."""
         random = Random(self.workload.name)
-        cells = self.workload.cells()
-        for number in range(1 if quick else MORE_ROUNDS):
-            if number >= ROUNDS:
+        cells = list(dict.fromkeys((*self.workload.cells(), *more)))
+        for number in range(1 if quick else rounds or MORE_ROUNDS):
+            if number >= ROUNDS and not rounds:
                 best = max(map(self.rate, cells))
                 cells = [cell for cell in cells if self.rate(cell) >= NEAR * best]
             for cell in cells if number % 2 == 0 else reversed(cells):
@@ -87,6 +91,18 @@ class Grid:
     def best(self) -> Settings:
         """The fastest cell."""
         return max(self.readings, key=self.rate)
+
+    def gain(self, over: Settings) -> float:
+        """How many times as fast as another cell the fastest one is. Where all cells have many readings, each half of
+        these times what the other half calls the fastest, so that the luck of one cell is no gain."""
+        often = {cell: values for cell, values in self.readings.items() if len(values) >= MANY_READINGS}
+        if over not in often:
+            return self.rate(self.best) / self.rate(over)
+        gains: list[float] = []
+        for own, other in ((0, 1), (1, 0)):
+            best = max(often, key=lambda cell: geometric_mean(often[cell][other::2]))
+            gains.append(geometric_mean(often[best][own::2]) / geometric_mean(often[over][own::2]))
+        return geometric_mean(gains)
 
     def startup(self) -> float:
         """Seconds from nothing to the first step of the script as it was."""

@@ -39,10 +39,11 @@ class LoadWithoutMapLocation(Rule):
 
     When to ignore it
         Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
-        (`torch.save(model.cpu().state_dict(), file)`), where nothing shows that a GPU is meant, where the file holds
-        data or the state of a scheduler, and where the program replaces `torch.load`. In a notebook, and where a
-        program runs in one process, and always on its GPU, it is reported only if this rule is selected by its code or
-        name. Scripts that train nothing are one finding together, or are named by that of a training.
+        (`torch.save(model.cpu().state_dict(), file)`), where a run of one process takes back what it trained, where
+        nothing shows that a GPU is meant, where the file holds data or the state of a scheduler, and where the program
+        replaces `torch.load`. In a notebook, and where a script, or its program, runs in one process, and on a GPU in
+        any case, it is reported only if this rule is selected by its code or name. Scripts that train nothing are one
+        finding together, or are named by that of a training.
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'

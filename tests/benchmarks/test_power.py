@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from accel_advisor.tuning.probe.channel.wire import Settings
 from accel_advisor.tuning.search.settings import arguments
 from benchmarks.power.score import LOADS, NAMES, scored, table
-from benchmarks.regret.grid import neighbour
+from benchmarks.regret.grid import Grid, neighbour
 from benchmarks.regret.workloads import WORKLOADS, Workload
 
 PLAIN = Workload("plain", "", "", step="pass")
@@ -48,6 +48,16 @@ def test_what_brings_little_of_the_gain_was_not_found() -> None:
 )
 def test_where_there_is_nothing_nothing_may_be_claimed(gain: float, left: int, holds: bool | None) -> None:
     assert scored(PLAIN, result(gain, Settings(), Settings(left))).holds(0.95) is holds
+
+
+def test_the_luck_of_one_cell_is_no_gain() -> None:
+    """Each half of many readings times what the other half calls the fastest; two readings cannot be halved."""
+    lucky = {Settings(): [100.0] * 8, Settings(1): [150.0, 90.0] * 4, Settings(2): [90.0, 150.0] * 4}
+    steady = {Settings(): [100.0] * 8, Settings(1): [150.0] * 8}
+    assert Grid(PLAIN, lucky).gain(Settings()) == pytest.approx(0.9)
+    assert Grid(PLAIN, steady).gain(Settings()) == pytest.approx(1.5)
+    few = {cell: values[:2] for cell, values in lucky.items()}
+    assert Grid(PLAIN, few).gain(Settings()) == pytest.approx((150 * 90) ** 0.5 / 100)
 
 
 def test_nineteen_of_twenty_are_asked_for_on_a_quiet_machine() -> None:

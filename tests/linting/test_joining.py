@@ -20,7 +20,7 @@ from accel_advisor.finding import (
     Span,
     StepWait,
 )
-from accel_advisor.linting.joining import by_step, joined
+from accel_advisor.linting.joining import by_call, by_step, joined
 
 from ..conftest import Run
 
@@ -172,6 +172,26 @@ class TestWaitsOfAStep:
         over = Fix("Do all", (Edit("train.py", whole, "other"),), Applicability.SAFE)
         (one,) = by_step([wait(2, Pause.COPIES, "ACC201"), wait(1, Pause.FILLS, "ACC205", fix=over)])
         assert one.fix == advice(2).fix
+
+
+class TestWhatIsSaidOfOneCall:
+    def test_the_most_severe_has_the_others(self) -> None:
+        restarts = advice(1, code="ACC106", message="They start again; keep them")
+        pins = advice(1, code="ACC101", severity=Severity.WARNING)
+        (one,) = by_call([restarts, pins])
+        assert (one.code, one.severity) == ("ACC101", Severity.WARNING)
+        assert [(place.code, place.message) for place in one.related] == [
+            ("ACC106", "ACC106: They start again; keep them")
+        ]
+
+    @pytest.mark.parametrize(
+        "other",
+        [advice(2, code="ACC106"), advice(1, code="ACC106", filename="model.py"), advice(1, code="ACC001")],
+        ids=["another call", "another file", "the tool's own"],
+    )
+    def test_others_stand_by_themselves(self, other: Finding) -> None:
+        pins = advice(1, code="ACC101")
+        assert by_call([pins, other]) == [pins, other]
 
 
 ONCE = "import torch\n\na = torch.zeros(4).cuda()\nb = torch.ones(4).cuda()\n"

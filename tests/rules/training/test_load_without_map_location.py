@@ -196,20 +196,63 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("case", OTHERS)
-def test_minor_where_a_program_always_has_its_gpu(case: str, tmp_path: Path) -> None:
+def test_minor_where_a_document_always_has_its_gpu(case: str, tmp_path: Path) -> None:
     (found,) = findings_of("ACC426", IMPORTS + ONE_GPU, tmp_path)
     assert found.minor
     (found,) = findings_of("ACC426", IMPORTS + OTHERS[case] + ONE_GPU, tmp_path)
-    assert not found.minor
+    assert found.minor is (case != "processes")
+
+
+def _minor_beside(script: str, folder: Path) -> bool:
+    """Of a load in a file of its own that a script calls, on a GPU in any case."""
+    store, train = folder / "store.py", folder / "train.py"
+    store.write_text("import torch\ndef load(m):\n    m.load_state_dict(torch.load('a'))\n")
+    train.write_text(f"{IMPORTS}import store\n{script}store.load(nn.Linear(2, 2).cuda())\n")
+    facts = analyze([Document.read(store), Document.read(train)], folder).facts[str(store)]
+    (found,) = registry()["ACC426"].check(facts)
+    return found.minor
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_minor_where_a_program_always_has_its_gpu(case: str, tmp_path: Path) -> None:
+    assert _minor_beside("", tmp_path)
+    assert not _minor_beside(OTHERS[case], tmp_path)
 
 
 def test_minor_where_only_a_loader_asks_for_a_gpu(tmp_path: Path) -> None:
     loader = "loader = DataLoader([1], {})\n"
-    pinned = loader.format("pin_memory=torch.cuda.is_available()")
-    (found,) = findings_of("ACC426", IMPORTS + pinned + ONE_GPU, tmp_path)
-    assert found.minor
-    (found,) = findings_of("ACC426", IMPORTS + loader.format("2 * torch.cuda.device_count()") + ONE_GPU, tmp_path)
-    assert not found.minor
+    assert _minor_beside(loader.format("pin_memory=torch.cuda.is_available()"), tmp_path)
+    assert not _minor_beside(loader.format("2 * torch.cuda.device_count()"), tmp_path)
+
+
+TRAINED = """
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(2, 2).to(device)
+def train(loader):
+    for x, y in loader:
+        model(x.to(device)).sum().backward()
+    torch.save(model.state_dict(), "best.pt")
+train(DataLoader([(1, 2)]))
+model.load_state_dict(torch.load("best.pt"))
+"""
+
+
+def test_silent_where_the_run_saved_it_itself(tmp_path: Path) -> None:
+    assert not findings_of("ACC426", IMPORTS + TRAINED, tmp_path)
+    trains, loads = TRAINED.splitlines()[-2:]
+    before = TRAINED.replace(f"{trains}\n{loads}", f"{loads}\n{trains}")
+    ranks = f"torch.distributed.init_process_group('nccl')\n{TRAINED}"
+    assert findings_of("ACC426", IMPORTS + before, tmp_path)
+    assert findings_of("ACC426", IMPORTS + ranks, tmp_path)
+
+
+def test_silent_behind_the_loop_of_the_training(tmp_path: Path) -> None:
+    inline = TRAINED.replace("def train(loader):", "if True:").replace("train(DataLoader([(1, 2)]))\n", "")
+    inline = inline.replace("in loader", "in DataLoader([(1, 2)])")
+    assert not findings_of("ACC426", IMPORTS + inline, tmp_path)
+    load = 'model.load_state_dict(torch.load("best.pt"))\n'
+    before = inline.replace(load, "").replace("if True:", f"{load}if True:")
+    assert findings_of("ACC426", IMPORTS + before, tmp_path)
 
 
 OPTION = (
@@ -237,7 +280,7 @@ def test_aside_where_nothing_is_trained(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "minor"), [("look.py", False), ("look.ipynb", True)])
 def test_minor_in_a_notebook(name: str, minor: bool, tmp_path: Path) -> None:
-    source = IMPORTS + LEARNER + "model.load_state_dict(torch.load('m.pt'))\n"
+    source = ON_HOST + ASKS + "model.to(device).load_state_dict(torch.load('m.pt'))\n"
     cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
     notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     (tmp_path / name).write_text(notebook if minor else source)

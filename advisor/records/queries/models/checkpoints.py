@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,8 @@ _OF_MODULES = frozenset("eval train parameters named_parameters state_dict load_
 _TAKES_STATES = re.compile(r"load_\w*state_?dict|set_\w*state_?dict")
 _LOAD, _SAVE = Call("torch.load"), Call("torch.save")
 _CUDA = AnyCall("cuda")
-_ASKS_FOR_DEVICES = calls("torch.cuda.is_available", "torch.cuda.device_count", "torch.distributed.init_process_group")
+_ASKS_FOR_DEVICES = calls("torch.cuda.is_available", "torch.cuda.device_count")
+_STARTS_RANKS = calls("torch.distributed.init_process_group", "torch.multiprocessing.spawn")
 _SET_OTHERWISE = Sets("torch", "load")
 _Uses = dict[str | cst.CSTNode, set[Evidence]]
 
@@ -61,6 +62,8 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
     loads = [one for one in everywhere if one.lacks("map_location", 1)]
     if not facts.names_gpu_anywhere:
         loads = [one for one in loads if one.function is not None and _is_for_others(facts)]
+    if not _has_ranks(facts):
+        loads = [one for one in loads if not _was_saved_by_this_run(facts, one)]
     if not loads or facts.does(_SET_OTHERWISE):
         return
     program = facts.program
@@ -102,16 +105,41 @@ def _count(program: Program, arguments: tuple[Given, ...]) -> int:
 
 
 def always_has_its_gpu(facts: Facts) -> bool:
-    """Whether a program runs in one process, on a GPU in any case: it moves something there whatever its options say,
-    and loads nothing for another device. What was saved from there goes back there."""
+    """Whether a document runs in one process, on a GPU in any case: what was saved from there goes back there. It moves
+    something there whatever its options say, or its program does, which loads nothing for another device."""
     program = facts.program
+    if _has_ranks(facts):
+        return False
+    if _moves_in_any_case(facts.operations_of(_CUDA)):
+        return True
     pinning = {id(arg.value) for one in program for loader in one.loaders for arg in _given_for_pinning(loader.node)}
     asks = any(id(one.node) not in pinning for one in program.operations_of(*_ASKS_FOR_DEVICES))
-    if asks or facts.names_device("cpu") or facts.wraps_in_parallel:
+    if asks or facts.names_device("cpu"):
         return False
     if not all(one.lacks("map_location", 1) for one in program.operations_of(_LOAD)):
         return False
-    return any(not _is_chosen(one) for move in program.operations_of(_CUDA) for one in move.contexts)
+    return _moves_in_any_case(program.operations_of(_CUDA))
+
+
+def _has_ranks(facts: Facts) -> bool:
+    """Whether a program may run in several processes, each with a device of its own."""
+    return facts.wraps_in_parallel or facts.does(*_STARTS_RANKS)
+
+
+def _moves_in_any_case(moves: Iterable[Operation]) -> bool:
+    return any(not _is_chosen(one) for move in moves for one in move.contexts)
+
+
+def _was_saved_by_this_run(facts: Facts, load: Operation) -> bool:
+    """Whether a load stands behind the training in one function, or at the top of the file: it takes back what the same
+    process saved from the same device."""
+    document, scope = facts.document, load.function or facts.document.tree
+    trainings = [one for each in facts.program for one in each.loops if one.learns]
+    trains = {name for one in trainings for name in one.functions}
+    own = [one.node for one in trainings if one.document is document and one.function is load.function]
+    calls = [one for one in descendants(scope, cst.Call) if dotted(one.func).rpartition(".")[2] in trains]
+    at = document.span(load.node).start
+    return any(document.span(one).start < at for one in (*own, *calls))
 
 
 def _given_for_pinning(loader: cst.BaseExpression) -> list[cst.Arg]:
