@@ -340,8 +340,10 @@ class Finding:
 
     @property
     def remedy(self) -> str:
-        """What to do about it, in a few words: the title of its fix, or else what its message asks for."""
-        return self.fix.title if self.fix is not None else self.advice or self.message
+        """What to do about it, in a few words: the title of its fix, or else what its message asks for. What is put
+        together of several rules' findings may have the fix of another one."""
+        whole = any(place.code for place in self.related)
+        return self.fix.title if self.fix is not None and not (whole and self.advice) else self.advice or self.message
 
     @property
     def sort_key(self) -> tuple[str, int, str]:

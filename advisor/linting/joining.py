@@ -139,8 +139,8 @@ def _of_step(first: Finding, waits: list[Finding]) -> Finding:
 
 
 def by_call(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings in their order, with what different rules say of one call, such as that of a loader, as places of the
-    most severe of them: a report has one remark of a call, as a reviewer would.
+    """Findings in their order, with what several rules say of one call, such as that of a loader, as places of the most
+    severe of them, and what one rule says of it for several loops said once: a report has one remark of a call.
     """
     findings = list(findings)
     calls: dict[tuple[str, Span], list[Finding]] = {}
@@ -162,7 +162,8 @@ def _with(first: Finding, others: list[Finding], said: Callable[[Finding], str])
     for one in others:
         code = one.code if one.code != first.code else ""
         place = replace(_place(one), message=f"{one.code}: {said(one)}" if code else said(one), code=code)
-        related += [place, *(replace(also, code=also.code or code) for also in one.related)]
+        here = [] if one.span == first.span and not code else [place]
+        related += [*here, *(replace(also, code=also.code or code) for also in one.related)]
     places = tuple(dict.fromkeys(related))
     fixes = [one.fix for one in (first, *others) if one.fix is not None]
     kind = first.fix or max(fixes, key=lambda one: one.applicability.rank, default=None)

@@ -184,6 +184,18 @@ class TestWhatIsSaidOfOneCall:
             ("ACC106", "ACC106: They start again; keep them")
         ]
 
+    def test_one_rule_says_it_once_for_several_loops(self) -> None:
+        way = Related("train.py", at(7), "steps come there from here")
+        (one,) = by_call([advice(1), advice(1, related=(way,))])
+        assert one.related == (way,)
+
+    def test_what_to_do_is_what_the_first_asks_for(self) -> None:
+        read = advice(1, code="ACC208", fix=None, advice="read it once an epoch")
+        (one,) = by_call([replace(read, severity=Severity.WARNING), advice(1, code="ACC201")])
+        assert one.fix == advice(1).fix
+        assert one.remedy == "read it once an epoch"
+        assert advice(1).remedy == "Do it"
+
     @pytest.mark.parametrize(
         "other",
         [advice(2, code="ACC106"), advice(1, code="ACC106", filename="model.py"), advice(1, code="ACC001")],

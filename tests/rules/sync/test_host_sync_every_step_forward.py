@@ -223,3 +223,31 @@ def test_reports_models_that_derive_from_those_of_libraries(library: str, base: 
     waits = derived.replace("BODY", "h = h[h > 0]").replace("Net().cuda()", "conf.pick(Net).cuda()")
     assert findings_of("ACC208", "import conf" + waits, tmp_path)
     assert not findings_of("ACC208", "import conf" + waits.replace(f"Net({base})", "Net(conf.Config)"), tmp_path)
+
+
+FLAGGED = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 2)
+        self.register_buffer("flags", torch.zeros(2))
+    def forward(self, x):
+        if self.flags[0].item() == 0:
+            x = x + 1
+        return self.layer(x)
+
+model = Net().cuda()
+for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
+    model(x.cuda(non_blocking=True)).sum().backward()
+"""
+
+
+def test_what_a_module_keeps_for_itself_is_asked_of_python(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", FLAGGED, tmp_path)
+    assert found.advice.startswith("keep what the host asks for in a Python attribute beside the buffer")
+    (computed,) = findings_of("ACC208", FLAGGED.replace("self.flags[0].item()", "x[0].sum().item()"), tmp_path)
+    assert computed.advice.startswith("take the value from the batch")

@@ -21,6 +21,7 @@ from accel_advisor.records.queries.steps.step_values import (
     is_checked,
     is_on_host,
     read_by,
+    reads_own_state,
     used_now_and_then,
 )
 from accel_advisor.records.queries.steps.training_steps import (
@@ -180,6 +181,8 @@ def _branches(context: OperationContext) -> list[Condition]:
 def _need(operation: Operation) -> Need:
     if operation.what in _REPEATS:
         return Need.COUNTS
+    if not operation.does(*_SIZED) and reads_own_state(operation):
+        return Need.STATE
     if operation.does(Act.INDEXES_BY_NUMBER, Call("range"), *_COMPARES, *_CLAMPS, *_ADDS, *_NUMBERS):
         return Need.NUMBER
     if operation.does(*_ASKS):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
-from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.shapes import dotted, names_read_in, self_attribute
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 
@@ -116,6 +116,29 @@ def _what_is_read(operation: Operation) -> cst.BaseExpression:
         else:
             assert isinstance(node, cst.BaseExpression)
             return node
+
+
+def reads_own_state(operation: Operation) -> bool:
+    """Whether an operation reads a buffer of the module that it is a part of, such as a flag that is set once."""
+    node: cst.CSTNode = _what_is_read(operation)
+    while True:
+        if isinstance(node, cst.Subscript):
+            node = node.value
+        elif (
+            isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _SAME_VALUES
+        ):
+            node = node.func.value
+        else:
+            break
+    name = self_attribute(node)
+    return name is not None and name in operation.document.once(_buffers)
+
+
+def _buffers(tree: cst.Module) -> frozenset[str]:
+    """The names under which classes of a document register buffers."""
+    calls = [one for one in descendants(tree, cst.Call) if self_attribute(one.func) == "register_buffer" and one.args]
+    names = [one.args[0].value for one in calls]
+    return frozenset(str(one.raw_value) for one in names if isinstance(one, cst.SimpleString))
 
 
 def _is_function(callee: cst.BaseExpression) -> bool:

@@ -23,12 +23,13 @@ MANY = 3
 
 class Need(Enum):
     """What a step waits for: values, or those that a ``forward`` goes on with, or that the host works on for the GPU;
-    how many there are; the sum of counts; the answer to a condition; a number for Python, where a tensor would do; or
-    whether a function failed. Each with what to do instead, in words."""
+    what a module keeps for itself; how many there are; the sum of counts; the answer to a condition; a number for
+    Python, where a tensor would do; or whether a function failed. Each with what to do instead, in words."""
 
     VALUES = "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps"
     FORWARD = "take the value from the batch before it is copied, or compute with it as a tensor"
     ROUND_TRIP = "the host computes with it and sends the result back: compute that on the GPU"
+    STATE = "keep what the host asks for in a Python attribute beside the buffer, and set both where it changes"
     SIZE = "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do"
     COUNTS = "pass `output_size`"
     ANSWER = "let the GPU decide, as `torch.where` does, or ask every few hundred steps"
