@@ -18,6 +18,10 @@ _PART = re.compile(
     r"|(?i:^net_?)[A-Z]{1,2}$|^(?:G|D|GD|G_D)(?:_[A-Za-z]{1,2})?$"
 )
 """Names of one of several models that are trained together."""
+_NO_MODEL = re.compile(
+    r"^(?:to|move|send|copy|print|show|plot|draw|imshow|save|log|write|visuali[sz]e)(?:_|$)|_to_(?:device|gpu|cuda)$"
+)
+"""Names of functions that move a batch, or make something of it for people."""
 _LOSS = re.compile(r"(^|_)(loss|losses|criterion|criteria|crit)(_(fn|func|function))?(_|$)", re.IGNORECASE)
 _LOSS_CLASS = re.compile(r"Loss|Criterion", re.IGNORECASE)
 _MOVES = frozenset({"to", "cuda"})
@@ -61,6 +65,12 @@ def may_be_model(called: cst.BaseExpression) -> bool:
     """Whether what is called bears the name of a model, or of one of several that are trained together."""
     name = dotted(called).rpartition(".")[2]
     return (_MODEL.search(name) or _PART.search(name)) is not None
+
+
+def is_no_model(called: cst.BaseExpression) -> bool:
+    """Whether what is called bears the name of a function that computes nothing with a batch: ``to_device``, ``show``,
+    ``save_images``."""
+    return _NO_MODEL.search(dotted(called).rpartition(".")[2]) is not None
 
 
 def is_named_as_loss(called: cst.BaseExpression) -> bool:

@@ -12,6 +12,7 @@ from accel_advisor.interpreter.abstract_machine import Machine
 from accel_advisor.interpreter.loader_batches import may_be_batch, may_rewrite
 from accel_advisor.interpreter.resolution import any_member_of, defined_in, hold, is_part, parts_of
 from accel_advisor.records.actions import Call
+from accel_advisor.syntax.model_names import is_no_model
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_cuda_capable
 from accel_advisor.values.store import ESCAPED, OPEN
@@ -57,7 +58,7 @@ def call_unknown(machine: Machine, values: list[Value], node: cst.Call | None = 
     machine.frame.run.clock.wait(known=False)
     for value in values:
         escape(machine, value)
-    if any(map(may_be_batch, values)):
+    if any(map(may_be_batch, values)) and not (node is not None and is_no_model(node.func)):
         machine.recorder.model_called(machine.frame)
     return _computed_from(machine, values, node) if node is not None else UNKNOWN
 

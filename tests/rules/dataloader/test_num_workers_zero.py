@@ -223,6 +223,13 @@ PAIR_HANDLES = [
     "open(held)",
 ]
 PAIRS = {
+    "a loop that only moves what it is given": Pair(
+        PAIR_HEAD
+        + "import lib\nloader = DataLoader(photos, pin_memory=True)\n"
+        + "for x, y in loader:\n    lib.to_device(x.cuda())\n",
+        "lib.to_device",
+        "lib.classify",
+    ),
     "tensors": Pair(
         PAIR_HEAD + "data = TensorDataset(torch.zeros(9), torch.zeros(9))" + IN,
         "TensorDataset(torch.zeros(9), torch.zeros(9))",

@@ -240,7 +240,7 @@ model.load_state_dict(torch.load("best.pt"))
 def test_silent_where_the_run_saved_it_itself(tmp_path: Path) -> None:
     assert not findings_of("ACC426", IMPORTS + TRAINED, tmp_path)
     trains, loads = TRAINED.splitlines()[-2:]
-    before = TRAINED.replace(f"{trains}\n{loads}", f"{loads}\n{trains}")
+    before = TRAINED.replace(f"{trains}\n{loads}", f"model.train()\n{loads}\n{trains}")
     ranks = f"torch.distributed.init_process_group('nccl')\n{TRAINED}"
     assert findings_of("ACC426", IMPORTS + before, tmp_path)
     assert findings_of("ACC426", IMPORTS + ranks, tmp_path)

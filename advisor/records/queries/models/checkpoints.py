@@ -137,7 +137,7 @@ def _was_saved_by_this_run(facts: Facts, load: Operation) -> bool:
     trainings = [one for each in facts.program for one in each.loops if one.learns]
     trains = {name for one in trainings for name in one.functions}
     own = [one.node for one in trainings if one.document is document and one.function is load.function]
-    calls = [one for one in descendants(scope, cst.Call) if dotted(one.func).rpartition(".")[2] in trains]
+    calls = [one for one in descendants(scope, cst.Call) if dotted(one.func).removeprefix("self.") in trains]
     at = document.span(load.node).start
     return any(document.span(one).start < at for one in (*own, *calls))
 

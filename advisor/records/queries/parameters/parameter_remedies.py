@@ -46,7 +46,8 @@ def remedy_of(loops: Sequence[ParameterLoop]) -> tuple[str, Version, str]:
         call = "torch.nn.utils.get_total_norm(gradients)"
         return f"call `{call}`, which works on lists, and only in the steps that log it", _TOTALS, "torch"
     if Update.ZERO in first.updates:
-        return "call `optimizer.zero_grad(set_to_none=True)`, which launches nothing", SINCE, "torch"
+        none = "set each gradient to None, as `optimizer.zero_grad(set_to_none=True)` does for those that it has"
+        return f"{none}: that launches nothing", SINCE, "torch"
     name = "_foreach_mul_" if Update.SCALE in first.updates else "_foreach_add_"
     return f"call `torch.{name}` once with the list of all of them", SINCE, "torch"
 
