@@ -25,11 +25,10 @@ _NETS = re.compile(r"(?:wide_)?res(?:ne|2ne)|vgg|densenet|inception|googlenet|mo
 _NAMED_SO = re.compile(r"(?:torch\.)?(?:nn\.)?Conv(?:Transpose)?[23]d")
 _INTERPOLATES = Call("torch.nn.functional.interpolate")
 _MENTIONS = re.compile(
-    r"\.benchmark\b|cudnn_?benchmark|\bbenchmark[\"']?\s*[:=](?!=)|cudnn\.?_?deterministic|[dD]eterministic_algorithms"
-    r"|(?<!_)deterministic[\"']?\s*[:=]\s*True|set_deterministic",
-    re.IGNORECASE,
+    r"\.benchmark\b|cudnn_?benchmark|\bbenchmark[\"']?\s*[:=](?!=)|cudnn\.?_?deterministic|deterministic_algorithms"
+    r"|(?<!_)deterministic[\"']?\s*[:=]\s*true|set_deterministic"
 )
-"""What a program says that has thought of how cuDNN chooses, or that asks for equal results."""
+"""What a program says, in small letters, that has thought of how cuDNN chooses, or that asks for equal results."""
 _LEAVE_IT = frozenset({"accelerate", "deepspeed"})
 """Frameworks that leave it to the program how cuDNN chooses."""
 _MOST_TEXTS = 2048
@@ -78,7 +77,7 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
 
 @lru_cache(maxsize=_MOST_TEXTS)
 def _mentions_choice(text: str) -> bool:
-    return _MENTIONS.search(text) is not None
+    return _MENTIONS.search(text.lower()) is not None
 
 
 def _convolves(facts: Facts) -> bool:
