@@ -88,6 +88,7 @@ class HostSyncEveryStep(Rule):
         claim = f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}"
         remedy = f"{found.remedy}"
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
+        related += [also_at(one.document, one.node, "it is called here") for one in found.callers]
         related += [also_at(loop.document, one, "steps come there from here") for one in found.ways]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))

@@ -251,3 +251,30 @@ def test_what_a_module_keeps_for_itself_is_asked_of_python(tmp_path: Path) -> No
     assert found.advice.startswith("keep what the host asks for in a Python attribute beside the buffer")
     (computed,) = findings_of("ACC208", FLAGGED.replace("self.flags[0].item()", "x[0].sum().item()"), tmp_path)
     assert computed.advice.startswith("take the value from the batch")
+
+
+MASKED = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 2)
+    def forward(self, x, rows):
+        self.device = x.device
+        chosen = torch.zeros(len(x), device=self.device).bool()
+        chosen[rows] = True
+        return self.layer(x)[chosen]
+
+model = Net().cuda()
+for x, rows in DataLoader(TensorDataset(torch.zeros(64, 8), torch.zeros(64)), batch_size=16, pin_memory=True):
+    model(x.cuda(non_blocking=True), rows.tolist()).sum().backward()
+"""
+
+
+def test_a_mask_that_is_made_on_a_device(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", MASKED, tmp_path)
+    assert "`self.layer(x)[chosen]`" in found.message
+    assert not findings_of("ACC208", MASKED.replace("len(x), device=self.device", "len(x)"), tmp_path)

@@ -19,8 +19,11 @@ _BINDS: frozenset[type[cst.CSTNode]] = frozenset(
     {cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.For, cst.CompFor, cst.WithItem, cst.Expr}
 )
 _READS: frozenset[type[cst.CSTNode]] = frozenset({cst.Name, cst.Attribute})
-_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
-_BRANCHES = (cst.If, cst.Else, cst.For, cst.While, cst.ExceptHandler, cst.IfExp, cst.Match)
+_SHARES: frozenset[type[cst.CSTNode]] = frozenset({cst.Global, cst.Nonlocal})
+_COMPREHENSIONS: frozenset[type[cst.CSTNode]] = frozenset({cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp})
+_LOOPS: frozenset[type[cst.CSTNode]] = frozenset({cst.For, cst.While})
+_CHOICES: frozenset[type[cst.CSTNode]] = frozenset({cst.If, cst.IfExp})
+_BRANCHES = _CHOICES | _LOOPS | {cst.Else, cst.ExceptHandler, cst.Match}
 _TAKES_IN = frozenset({"append", "extend", "add", "insert", "update", "appendleft", "setdefault", "copy_", "add_"})
 
 
@@ -81,8 +84,8 @@ class DataFlow:
                 self.calls.append(cast("cst.Call", one))
             elif kind in _BINDS:
                 self._note_bindings(one)
-            elif isinstance(one, (cst.Global, cst.Nonlocal)):
-                self.shared |= {item.name.value for item in one.names}
+            elif kind in _SHARES:
+                self.shared |= {item.name.value for item in cast("cst.Global", one).names}
         for found in self._bindings.values():
             found.sort(key=lambda one: one.at)
         for one in nodes:
@@ -169,7 +172,7 @@ class DataFlow:
 
     def _found_reaching(self, reading: cst.CSTNode, name: str) -> list[Binding]:
         for above in self.around(reading):
-            part = above.for_in if isinstance(above, _COMPREHENSIONS) else None
+            part = cast("cst.ListComp", above).for_in if type(above) in _COMPREHENSIONS else None
             while part is not None:
                 if any(dotted(one) == name for one in descendants(part.target, cst.Name)):
                     return [one for one in self._bindings.get(name, ()) if one.statement is part]
@@ -190,7 +193,7 @@ class DataFlow:
             if not one.adds and inside == branches[: len(inside)]:
                 certain = one
                 break
-        for loop in (one for one in self.around(reading) if isinstance(one, (cst.For, cst.While))):
+        for loop in (one for one in self.around(reading) if type(one) in _LOOPS):
             if certain is not None and certain.statement is not None and self._is_in(certain.statement, loop):
                 break
             later = (one for one in everything[until:] if one.statement is not None)
@@ -202,7 +205,7 @@ class DataFlow:
         known = self._ordered.get(name)
         if known is None:
             found = self._bindings.get(name, ())
-            known = self._ordered[name] = [one for one in found if not isinstance(one.statement, cst.CompFor)]
+            known = self._ordered[name] = [one for one in found if type(one.statement) is not cst.CompFor]
         return known
 
     def _branches(self, node: cst.CSTNode) -> list[object]:
@@ -210,14 +213,15 @@ class DataFlow:
         found: list[object] = []
         inner = node
         for above in self.around(node):
-            if isinstance(above, _BRANCHES):
-                if isinstance(above, (cst.If, cst.IfExp)):
-                    if inner is above.test:
-                        inner = above
-                        continue
-                    found.append((id(above), inner is above.body))
-                elif not (isinstance(above, cst.For) and inner is above.iter):
-                    found.append((id(above), True))
+            kind = type(above)
+            if kind in _CHOICES:
+                choice = cast("cst.If", above)
+                if inner is choice.test:
+                    inner = above
+                    continue
+                found.append((id(above), inner is choice.body))
+            elif kind in _BRANCHES and not (kind is cst.For and inner is cast("cst.For", above).iter):
+                found.append((id(above), True))
             inner = above
         return found[::-1]
 
@@ -286,9 +290,9 @@ class DataFlow:
         if not name or id(node) in self._stored:
             return
         above = self.parent(node)
-        if isinstance(node, cst.Name) and above is not None:
-            spelled = isinstance(above, cst.Attribute) and above.attr is node
-            if spelled or (isinstance(above, cst.Arg) and above.keyword is node) or name == "self":
+        if type(node) is cst.Name and above is not None:
+            spelled = type(above) is cst.Attribute and above.attr is node
+            if spelled or (type(above) is cst.Arg and above.keyword is node) or name == "self":
                 return
         self._readings.setdefault(name, []).append(cast("cst.BaseExpression", node))
         self._read.add(id(node))
@@ -296,7 +300,7 @@ class DataFlow:
 
 def _variable(node: cst.CSTNode) -> str:
     """The name that a node stands for: that of a variable, or ``self.name``; empty for anything else."""
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return node.value
     attribute = self_attribute(node)
     return f"self.{attribute}" if attribute is not None else ""

@@ -281,7 +281,7 @@ def read_on_gpu(facts: Facts, operation: Operation, context: OperationContext, g
         if one.on_accelerator:
             return one.basis
     for one in () if operation.what is _NUMPY else read:  # which raises for what is not on the host
-        if not one.may_be_on_gpu or one.born is not None or facts.inputs.may_be_on_host(one.place):
+        if not one.may_be_on_gpu or _is_made_anywhere(one) or facts.inputs.may_be_on_host(one.place):
             continue
         if Ground.INPUTS in one.basis.grounds and not operation.does(*_OF_TENSORS):
             continue  # what an unknown function returns may be a number
@@ -290,6 +290,13 @@ def read_on_gpu(facts: Facts, operation: Operation, context: OperationContext, g
         if one.is_condition or not operation.does(Act.TRUTH):
             return one.basis | gpu
     return None
+
+
+def _is_made_anywhere(given: Given) -> bool:
+    """Whether a factory of the program made it that is given no device."""
+    if given.born is None:
+        return False
+    return not any(one.keyword is not None and one.keyword.value == "device" for one in given.born.node.args)
 
 
 def _read(operation: Operation, context: OperationContext) -> tuple[Given, ...]:

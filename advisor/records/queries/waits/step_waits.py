@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
-    import libcst as cst
-
+    from accel_advisor.records.call_graph import CallSite
     from accel_advisor.records.loops import Loop
     from accel_advisor.records.operations import Operation
 
@@ -94,6 +95,18 @@ class LoopWaits:
         return tuple(sorted(calls.values(), key=lambda one: self.loop.document.span(one).start.offset)[:_MOST_WAYS])
 
     @property
+    def callers(self) -> tuple[CallSite, ...]:
+        """Where functions are called that do nothing but wait, outside of the text of the loop, in the order in which
+        they were met: what they are given decides what can be done."""
+        found: dict[int, CallSite] = {}
+        for one in self.waits:
+            if _only_returns(one.operation.function):
+                for *_, site in one.operation.ways:
+                    if not self.loop.holds(site.document, site.node):
+                        found.setdefault(id(site.node), site)
+        return tuple(found.values())[:_MOST_WAYS]
+
+    @property
     def remedy(self) -> str:
         """What to do about the first of them, in words."""
         first, need = self.waits[0], self.waits[0].need
@@ -120,3 +133,12 @@ class LoopWaits:
         many = self.count >= MANY and not self.loop.goes_over_epochs
         unused = Ground.OPTIMIZER in self.basis.grounds
         return not unused and (many or any(one.late or one.each for one in self.waits))
+
+
+def _only_returns(function: cst.CSTNode | None) -> bool:
+    """Whether a function is one statement, which returns something, besides its docstring."""
+    body = function.body.body if isinstance(function, cst.FunctionDef) else ()
+    lines = [one for line in body for one in (line.body if isinstance(line, cst.SimpleStatementLine) else (line,))]
+    if lines and isinstance(lines[0], cst.Expr) and isinstance(lines[0].value, cst.SimpleString):
+        lines = lines[1:]
+    return len(lines) == 1 and isinstance(lines[0], cst.Return)
