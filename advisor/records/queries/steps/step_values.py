@@ -122,7 +122,7 @@ def reads_own_state(operation: Operation) -> bool:
     """Whether an operation reads a buffer of the module that it is a part of, such as a flag that is set once."""
     node: cst.CSTNode = _what_is_read(operation)
     while True:
-        if isinstance(node, cst.Subscript):
+        if isinstance(node, cst.Subscript) or (isinstance(node, cst.Attribute) and node.attr.value == "data"):
             node = node.value
         elif (
             isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _SAME_VALUES
