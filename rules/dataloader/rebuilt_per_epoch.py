@@ -17,7 +17,7 @@ class DataLoaderRebuiltPerEpoch(Rule):
 
     What it does
         Finds a DataLoader with workers that is built inside of the loop over epochs, or in a function that is called
-        there, of nothing that the loop changes.
+        there, or where `next` has used up the one before (`except StopIteration`), of nothing that the loop changes.
 
     Why it costs time
         Each new loader starts new worker processes, and the GPU waits for their first batch. Building the loader once
@@ -66,11 +66,15 @@ class DataLoaderRebuiltPerEpoch(Rule):
         for loader, epochs in rebuilt_loaders(facts):
             yield self._report(facts, loader, epochs)
 
-    def _report(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Finding:
+    def _report(self, facts: Facts, loader: LoaderCall, epochs: Loop | None) -> Finding:
+        count = loader.fixed_workers
+        workers = "its workers" if count is None else "a worker" if count == 1 else f"{count} workers"
+        if epochs is None:
+            claim = f"`{loader.label}` is built again whenever its batches are used up, and starts {workers} each time"
+            remedy = "build it once, with `persistent_workers=True`, and only call `iter` again"
+            return self.finding(facts, loader.node, claim, remedy)
         line = epochs.document.span(epochs.node).start.line
         where = "" if epochs.document is facts.document else f" of {epochs.document.filename}"
-        count = loader.fixed_workers
-        workers = "a worker" if count == 1 else f"{count} workers"
         claim = (
             f"`{loader.label}` is built again in every pass of the loop in {line}{where}, and starts {workers} each "
             "time"

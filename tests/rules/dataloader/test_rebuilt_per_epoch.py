@@ -220,3 +220,36 @@ def test_names_the_file_of_the_loop_over_epochs(tmp_path: Path) -> None:
         "ACC107", FILES + "from epochs import learn\n" + source, tmp_path, {"epochs.py": "import torch\n" + epochs}
     )
     assert f"in every pass of the loop in line 3 of {tmp_path / 'epochs.py'}," in found.message
+
+
+USED_UP = (
+    FILES
+    + """
+def batches(size):
+    loader = DataLoader(files, batch_size=size, num_workers=2)
+    loader = iter(loader)
+    while True:
+        try:
+            yield next(loader)
+        except StopIteration:
+            loader = DataLoader(files, batch_size=size, num_workers=2)  # -> info
+            loader = iter(loader)
+            yield next(loader)
+for step, x in zip(range(9), batches(4)):
+    model(x).sum().backward()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("StopIteration", "OSError"),
+        ("size, num_workers=2)  # -> info", "size)"),
+        ("            loader = DataLoader(files,", "            size += 1\n            loader = DataLoader(files,"),
+    ],
+    ids=["another error", "no workers", "of something else"],
+)
+def test_a_loader_that_is_built_again_where_it_is_used_up(old: str, new: str, tmp_path: Path) -> None:
+    check_one("ACC107", USED_UP, tmp_path)
+    check_one("ACC107", USED_UP.replace(old, new).replace("  # -> info", ""), tmp_path)

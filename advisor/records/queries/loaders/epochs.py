@@ -11,7 +11,7 @@ import libcst as cst
 from accel_advisor.records.actions import Act, Action, AnyCall, Sets, SetsItem, Within, calls
 from accel_advisor.records.dataset_facts import IssueKind
 from accel_advisor.records.queries.loaders.start_method import start_methods
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, names_bound_in, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -165,20 +165,45 @@ def workers_live_on_since(loader: LoaderCall) -> Version:
     return (1, 8) if loader.pins else (1, 7)
 
 
-def rebuilt_loaders(facts: Facts) -> Iterator[tuple[LoaderCall, Loop]]:
-    """The loaders of a document that have workers and are built of the same things in every epoch, each with the loop
-    over the epochs."""
+def rebuilt_loaders(facts: Facts) -> Iterator[tuple[LoaderCall, Loop | None]]:
+    """The loaders of a document that have workers and are built again of the same things: in every epoch, each with the
+    loop over the epochs, or where ``next`` has used them up, with none."""
+    anew = facts.document.once(_begun_anew) if facts.loaders else frozenset()
     for loader in facts.loaders:
         dataset = loader.dataset
-        if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0 or not loader.contexts:
+        count = loader.fixed_workers or loader.default_count("num_workers") or 0
+        if not loader.constructor.advises or not count > 0 or not loader.contexts:
             continue
-        if not all(one.repeats for one in loader.contexts) or (dataset is not None and dataset.changes):
+        if dataset is not None and dataset.changes:
+            continue
+        if id(loader.node) in anew:
+            if _is_made_of_the_same(loader):
+                yield loader, None
+            continue
+        if not all(one.repeats for one in loader.contexts):
             continue
         epochs = loader.contexts[0].loops[-1]
         if not epochs.counts or any(one.loops[-1] is not epochs for one in loader.contexts):
             continue
         if any(loop.parent is epochs for loop in loader.loops) and not _is_a_run(facts, epochs):
             yield loader, epochs
+
+
+def _is_made_of_the_same(loader: LoaderCall) -> bool:
+    """Whether the call of a loader reads nothing that the loop around it binds."""
+    around = [one.loops[-1].node for one in loader.contexts if one.loops]
+    bound = frozenset[str]().union(*map(names_bound_in, around))
+    return bool(around) and bound.isdisjoint(name for one in loader.node.args for name in names_read_in(one))
+
+
+def _begun_anew(tree: cst.Module) -> frozenset[int]:
+    """The calls, by their identity, that stand where an iterator was found to be used up."""
+    handlers = [
+        one
+        for one in descendants(tree, cst.ExceptHandler)
+        if one.type is not None and "StopIteration" in names_read_in(one.type)
+    ]
+    return frozenset(id(call) for one in handlers for call in descendants(one.body, cst.Call))
 
 
 def _may_change(facts: Facts, loader: LoaderCall) -> bool:
