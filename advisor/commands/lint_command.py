@@ -235,8 +235,8 @@ def lint(
     if changes is not None:
         report = changes.only(report)
     findings = joined(ranked(report.findings))
-    findings = by_step(findings) if output_format in FOR_PEOPLE else findings
-    report = replace(report, findings=by_call(findings) if output_format == DEFAULT else findings)
+    findings = by_step(findings) if output_format in FOR_PEOPLE and not statistics else findings
+    report = replace(report, findings=by_call(findings) if output_format == DEFAULT and not statistics else findings)
     to_stderr = bool(sources) and (make_fixes or form is not None)
     print_report(report, output_format, output_file, statistics=statistics, err=to_stderr)
     if report.broken:

@@ -335,3 +335,17 @@ class TestTheCommand:
         assert "ACC201: " in run("lint", "train.py").out
         path.write_text(labels.replace("total += loss.item()", "total += 1"))
         assert "ACC201" not in run("lint", "train.py").out
+
+    def test_a_loader_is_one_remark_and_counted_by_rule(self, run: Run, project: Path) -> None:
+        epochs = TRAINS.replace("for x", "    for x").replace("    model", "        model")
+        loader = EVALUATES.partition("right = 0")[0].replace("num_workers=4", "num_workers=8")
+        (project / "train.py").write_text(f"{loader}for epoch in range(9):\n{epochs}")
+        select = ("lint", "train.py", "--exit-zero", "--select", "ACC101,ACC106")
+        shown = run(*select).out
+        assert "1 finding (warning)" in shown
+        assert "ACC106: the 8 workers of `loader` are started again" in shown
+        assert len(run(*select, "--output-format", "concise").out.splitlines()) == 3
+        assert [line.split()[:2] for line in run(*select, "--statistics").out.splitlines()] == [
+            ["1", "ACC101"],
+            ["1", "ACC106"],
+        ]
