@@ -19,7 +19,8 @@ _PART = re.compile(
 )
 """Names of one of several models that are trained together."""
 _NO_MODEL = re.compile(
-    r"^(?:to|move|send|copy|print|show|plot|draw|imshow|save|log|write|visuali[sz]e)(?:_|$)|_to_(?:device|gpu|cuda)$"
+    r"^(?:move|send|copy|put|to)_(?:\w+_)?(?:to_)?(?:device|gpu|cuda|cpu|host|numpy|list)$|_to_(?:device|gpu|cuda)$"
+    r"|^(?:print|show|plot|imshow|save|write|visuali[sz]e)(?:_|$)|^log(?:_(?:images?|metrics?|scalars?|batch))?$"
 )
 """Names of functions that move a batch, or make something of it for people."""
 _LOSS = re.compile(r"(^|_)(loss|losses|criterion|criteria|crit)(_(fn|func|function))?(_|$)", re.IGNORECASE)

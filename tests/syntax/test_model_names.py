@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from accel_advisor.syntax.model_names import models_named_in
+from accel_advisor.syntax.model_names import is_no_model, models_named_in
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,14 @@ from accel_advisor.syntax.model_names import models_named_in
 )
 def test_a_name_is_that_of_a_model_by_its_use(text: str, names: set[str]) -> None:
     assert models_named_in(cst.parse_module(text)) == names
+
+
+@pytest.mark.parametrize(
+    ("called", "computes_nothing"),
+    [
+        *((name, True) for name in ("to_device", "lib.move_batch_to_gpu", "show", "utils.save_images", "log_metrics")),
+        *((name, False) for name in ("to_logits", "flow.log_prob", "draw_samples", "classify", "shown")),
+    ],
+)
+def test_a_name_is_that_of_no_model(called: str, computes_nothing: bool) -> None:
+    assert is_no_model(cst.ensure_type(cst.parse_expression(f"{called}(batch)"), cst.Call).func) is computes_nothing
