@@ -22,7 +22,19 @@ from accel_advisor.editing.fixer import write_atomically
 
 from ..checkouts import clone, lint
 from ..recording import keep, machine
-from .labels import CORE, RULES, Label, Score, Tree, read_labels, read_trees, scored, spots
+from .labels import (
+    CORE,
+    RULES,
+    Label,
+    Score,
+    Tree,
+    read_contested,
+    read_labels,
+    read_trees,
+    scored,
+    spots,
+    uncontested,
+)
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "results" / "recall.json"
@@ -41,15 +53,18 @@ def reports_on(root: Path, paths: list[str]) -> dict[tuple[str, str], list[tuple
     return found
 
 
-def table(scores: Mapping[str, Score]) -> Iterator[str]:
-    """The lines of the table: a label's rule in each, then the core and all of them."""
+def table(scores: Mapping[str, Score], agreed: Mapping[str, Score]) -> Iterator[str]:
+    """The lines of the table: a label's rule in each, then the core and all of them, and both without the labels that
+    are contested."""
     yield "| label | precision | recall | met | missed | wrong | of these hard, met |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
-    for name in (*RULES, "**core**", "**all**"):
-        one = total(scores, name)
+    without = f", without {len(read_contested())} that are contested"
+    rows = [(name, name, scores) for name in (*RULES, "**core**", "**all**")]
+    for said, name, counted in (*rows, *((f"{name}{without}", name, agreed) for name in ("**core**", "**all**"))):
+        one = total(counted, name)
         shares = [f"{share:.3f}" if share is not None else "–" for share in (one.precision, one.recall)]
         hard = f"{one.hard[True]} of {one.hard.total()}"
-        yield f"| {name} | {' | '.join(shares)} | {one.met} | {one.missed} | {one.wrong} | {hard} |"
+        yield f"| {said} | {' | '.join(shares)} | {one.met} | {one.missed} | {one.wrong} | {hard} |"
 
 
 def total(scores: Mapping[str, Score], name: str) -> Score:
@@ -58,10 +73,16 @@ def total(scores: Mapping[str, Score], name: str) -> Score:
     return reduce(add, (scores.get(one, Score()) for one in names), Score())
 
 
-def record(scores: Mapping[str, Score], trees: list[Tree]) -> dict[str, Any]:
+def added(before: Mapping[str, Score], scores: Mapping[str, Score]) -> dict[str, Score]:
+    """The counts of one tree added to those of the trees before it."""
+    return {name: before.get(name, Score()) + scores.get(name, Score()) for name in RULES}
+
+
+def record(scores: Mapping[str, Score], agreed: Mapping[str, Score], trees: list[Tree]) -> dict[str, Any]:
     """What is kept of a run."""
     names = {"core": "**core**", "all": "**all**"} | {name: name for name in RULES}
     counts = {name: total(scores, shown) for name, shown in names.items()}
+    counts |= {f"{name}, contested labels left out": total(agreed, f"**{name}**") for name in ("core", "all")}
     return {
         **machine(),
         "trees": {one.repository: one.commit for one in trees},
@@ -94,20 +115,24 @@ def score(folder: Path, missed: bool, recorded: bool) -> None:
         if differing := tree.differing(folder):
             sys.exit(f"{tree.folder(folder)}: {differing[0]} is not the labelled file; check out {tree.commit}")
     everything: dict[str, Score] = {}
+    agreed: dict[str, Score] = {}
+    contested = read_contested()
     failed: list[Label] = []
     for tree in trees:
         of_tree = [one for one in labels if one.repository == tree.repository]
-        scores, broken = scored(of_tree, reports_on(tree.folder(folder), sorted(tree.files)))
-        everything = {name: everything.get(name, Score()) + scores.get(name, Score()) for name in RULES}
+        reports = reports_on(tree.folder(folder), sorted(tree.files))
+        scores, broken = scored(of_tree, reports)
+        everything = added(everything, scores)
+        agreed = added(agreed, scored(uncontested(of_tree, contested), reports)[0])
         failed += broken
     if missed:
         for one in failed:
             kind = "missed" if one.expect == "must" else "wrong"
             print(f"{kind} {one.rule} {one.repository} {one.path}:{one.line} {one.why}", file=sys.stderr)
-    lines = list(table(everything))
+    lines = list(table(everything, agreed))
     print("\n".join(lines))
     if recorded:
-        kept = record(everything, trees)
+        kept = record(everything, agreed, trees)
         keep(RESULTS, kept)
         write_page(kept, lines)
 

@@ -136,6 +136,29 @@ def read_labels(path: Path = HERE / "labels.csv") -> list[Label]:
         ]
 
 
+class Contested(NamedTuple):
+    """A label that the linter does not follow on purpose, and the reason in words."""
+
+    repository: str
+    path: str
+    line: int
+    rule: str
+    why: str
+
+
+def read_contested(path: Path = HERE / "contested.csv") -> list[Contested]:
+    """The labels that are contested."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [Contested(one["repository"], one["path"], int(one["line"]), one["rule"], one["why"]) for one in rows]
+
+
+def uncontested(labels: Iterable[Label], contested: Iterable[Contested]) -> list[Label]:
+    """The other labels."""
+    places = {one[:4] for one in contested}
+    return [one for one in labels if one[:4] not in places]
+
+
 def read_trees(path: Path = HERE / "trees.json") -> list[Tree]:
     """The repositories that the labels are about."""
     return [Tree(**one) for one in json.loads(path.read_text(encoding="utf-8"))]

@@ -9,7 +9,21 @@ import pytest
 
 from accel_advisor.rule import registry
 from benchmarks.recall import __main__ as command
-from benchmarks.recall.labels import RULES, Label, Score, Tree, blob_of, is_met, read_labels, read_trees, scored, spots
+from benchmarks.recall.labels import (
+    RULES,
+    Contested,
+    Label,
+    Score,
+    Tree,
+    blob_of,
+    is_met,
+    read_contested,
+    read_labels,
+    read_trees,
+    scored,
+    spots,
+    uncontested,
+)
 
 LOST = "import torch\n\nx = torch.zeros(8)\nx.to('cuda')\nprint(x)\n"
 
@@ -71,6 +85,19 @@ def test_scores_count_each_label_once() -> None:
     assert score.precision == score.recall == 0.5
     assert score.hard == {True: 1, False: 0}
     assert failed == [labels[1], labels[2]]
+
+
+def test_what_is_contested_is_a_label_that_is_scored_with_a_reason() -> None:
+    contested, labels = read_contested(), {one[:4]: one for one in read_labels() if one.expect != "either"}
+    assert 0 < len(contested) == len({one[:4] for one in contested}) <= 15
+    assert all(one[:4] in labels and one.why for one in contested)
+
+
+def test_labels_at_other_lines_and_of_other_rules_are_uncontested() -> None:
+    labels = [label(4, "must"), label(5, "must"), label(4, "must", "data-parallel")]
+    one = Contested("owner/name", "train.py", 4, "discarded-transfer", "a reason")
+    assert uncontested(labels, [one]) == labels[1:]
+    assert uncontested(labels, []) == labels
 
 
 def test_without_reports_there_is_no_precision_and_without_labels_no_recall() -> None:
