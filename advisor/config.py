@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from accel_advisor.finding import Confidence, Severity
+from accel_advisor.project.gitignore import is_pattern
 from accel_advisor.project.target import Platform, Target, Versions, platforms, versions
 from accel_advisor.selection import Selection, Selector, selectors
 
@@ -176,8 +177,8 @@ class _Reader:
             "extend-ignore": self._selectors,
             "per-file-ignores": self._per_file_ignores,
             "extend-per-file-ignores": self._per_file_ignores,
-            "exclude": self._strings,
-            "include": self._strings,
+            "exclude": self._patterns,
+            "include": self._patterns,
             "min-severity": partial(self._one_of, Severity),
             "min-confidence": partial(self._one_of, Confidence),
             "minor": self._yes_or_no,
@@ -235,12 +236,20 @@ class _Reader:
             raise self._error(key, f"must be a list of strings, not {value!r}")
         return tuple(value)
 
+    def _patterns(self, key: str, value: Any) -> tuple[str, ...]:
+        lines = self._strings(key, value)
+        wrong = next((line for line in lines if not is_pattern(line)), None)
+        if wrong is not None:
+            raise self._error(key, f"{wrong!r} is no pattern as .gitignore has them; remove it")
+        return lines
+
     def _selectors(self, key: str, value: Any) -> tuple[Selector, ...]:
         return selectors(self._strings(key, value), f"{self.path}: {key}")
 
     def _per_file_ignores(self, key: str, value: Any) -> tuple[tuple[str, tuple[Selector, ...]], ...]:
         if not isinstance(value, dict):
             raise self._error(key, "must be a table of patterns with lists of rules")
+        self._patterns(key, [pattern.removeprefix("!") for pattern in value])
         return tuple((pattern, self._selectors(f'{key}."{pattern}"', what)) for pattern, what in value.items())
 
     def _one_of(self, kind: type[StrEnum], key: str, value: Any) -> StrEnum:

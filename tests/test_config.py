@@ -84,6 +84,11 @@ class TestLoad:
             ("colour = 1", "tool.accel-advisor: there is no key 'colour'; the keys are select, "),
             ("select = 'ACC1'", "tool.accel-advisor.select: must be a list of strings, not 'ACC1'"),
             ("exclude = [1]", "tool.accel-advisor.exclude: must be a list of strings, not [1]"),
+            (
+                "exclude = ['out/', '!']",
+                "tool.accel-advisor.exclude: '!' is no pattern as .gitignore has them; remove it",
+            ),
+            ("per-file-ignores = {'!!' = []}", "tool.accel-advisor.per-file-ignores: '!' is no pattern as .gitignore"),
             ("fail-on = 'warn'", "tool.accel-advisor.fail-on: must be one of error, warning, info, not 'warn'"),
             ("min-confidence = 1", "tool.accel-advisor.min-confidence: must be one of proven, evident, not 1"),
             ("torch-version = 2.4", 'tool.accel-advisor.torch-version: must be a string such as "2.4" or '),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accel_advisor.project.copies import is_named_like_an_original, without_copies
+from accel_advisor.project.gitignore import Ignores, spec_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -143,11 +144,11 @@ class Patterns:
 
     @cached_property
     def _exclude(self) -> GitIgnoreSpec | None:
-        return _spec(self._exclude_lines)
+        return spec_of(self._exclude_lines)
 
     @cached_property
     def _include(self) -> GitIgnoreSpec | None:
-        return _spec(self._include_lines)
+        return spec_of(self._include_lines)
 
     def _matches(self, spec: GitIgnoreSpec | None, path: str, *, folder: bool) -> bool:
         if spec is None:
@@ -224,7 +225,7 @@ class Discoverer:
         absolute = os.path.abspath(path)
         if is_named_like_an_original(absolute, absolute.removesuffix(relative.replace("/", os.sep))):
             return False
-        ignores = _Ignores(os.path.dirname(absolute))
+        ignores = Ignores(os.path.dirname(absolute))
         return not ignores.ignored(absolute, folder=False)
 
     def walk(self, top: str, notes: list[str]) -> Iterator[str]:
@@ -239,7 +240,7 @@ class Discoverer:
         parts = (patterns.relative(top) or "").split("/")
         in_skipped = any(part in SKIPPED_FOLDERS for part in parts)
         prefix = "" if os.path.normpath(top) == "." else top
-        ignores = _Ignores(os.path.abspath(top))
+        ignores = Ignores(os.path.abspath(top))
         found = list(self._folder(top, prefix, patterns, ignores, in_skipped, False, notes))
         kept = set(without_copies(found, top))
         yield from (path for path in found if path in kept or patterns.includes(path))
@@ -249,7 +250,7 @@ class Discoverer:
         folder: str,
         prefix: str,
         patterns: Patterns,
-        ignores: _Ignores,
+        ignores: Ignores,
         lifted: bool,
         only_included: bool,
         notes: list[str],
@@ -311,61 +312,6 @@ def near(path: str) -> str:
         return ""
     close = difflib.get_close_matches(name, there, n=1)
     return f"; did you mean '{os.path.join(folder, close[0])}'?" if close else ""
-
-
-class _Ignores:
-    """The .gitignore files that hold in a folder, those of the folders above it in the same repository included."""
-
-    def __init__(self, top: str) -> None:
-        self._levels: list[tuple[str, GitIgnoreSpec]] = []
-        above: list[str] = []
-        folder = os.path.dirname(top)
-        if not os.path.exists(os.path.join(top, ".git")):
-            while True:
-                above.append(folder)
-                if os.path.exists(os.path.join(folder, ".git")):
-                    break
-                if os.path.dirname(folder) == folder:
-                    above = []
-                    break
-                folder = os.path.dirname(folder)
-        for folder in reversed(above):
-            self._add(folder)
-
-    def entering(self, folder: str, has_file: bool) -> _Ignores:
-        """These and the one of a folder below, where there is one."""
-        if not has_file:
-            return self
-        deeper = _Ignores.__new__(_Ignores)
-        deeper._levels = list(self._levels)
-        deeper._add(folder)
-        return deeper
-
-    def ignored(self, path: str, *, folder: bool) -> bool:
-        """Whether the deepest .gitignore that says anything about a path says that it is ignored."""
-        for base, spec in reversed(self._levels):
-            relative = os.path.relpath(path, base).replace(os.sep, "/")
-            verdict = spec.check_file(relative + "/" * folder).include
-            if verdict is not None:
-                return verdict
-        return False
-
-    def _add(self, folder: str) -> None:
-        try:
-            lines = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:  # most folders have none
-            return
-        spec = _spec(lines)
-        if spec is not None:
-            self._levels.append((folder, spec))
-
-
-def _spec(lines: Sequence[str]) -> GitIgnoreSpec | None:
-    if not any(line.strip() and not line.startswith("#") for line in lines):
-        return None
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(lines)
 
 
 def _is_skipped(name: str, path: str) -> bool:

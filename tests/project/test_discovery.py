@@ -86,6 +86,11 @@ class TestSkipped:
         (tree / "sub" / ".gitignore").write_text("/c.py\n!b.gen.py\n")
         assert found() == ["a.py", "kept.gen.py", "sub/d.py"]
 
+    def test_a_line_of_gitignore_that_means_nothing(self, tree: Path) -> None:
+        make(tree, "a.py", "out/a.py")
+        (tree / ".gitignore").write_text("!\nout/\n")
+        assert found() == ["a.py"]
+
     def test_gitignore_of_the_folders_above(self, tree: Path) -> None:
         make(tree, "src/a.py", "src/gen/b.py")
         (tree / ".gitignore").write_text("/src/gen/\n")
