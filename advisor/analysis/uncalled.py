@@ -171,9 +171,7 @@ class Uncalled:
         if not builds_modules(cls) and "?" not in cls.library_bases():
             return NOTHING
         loss = is_class_of_losses(cls.name)
-        trained = _training_among(called.losses, called.unknown) if loss else []
-        trained = trained or _training_among(called.unknown)
-        around = next((one for one in trained if one.updates), trained[0] if trained else None)
+        around = (_training_among(called.losses, called.unknown) if loss else None) or _training_among(called.unknown)
         if around is None:
             return NOTHING
         # a choice between models says nothing of what happens in one of them
@@ -335,10 +333,19 @@ def _is_step_of_training(function: Function) -> bool:
     return any("backward" in one.rpartition(".")[2] for one in called)
 
 
-def _training_among(*calls: list[Surroundings]) -> list[Surroundings]:
-    """What is around calls in the steps of a training: in each of its steps, or else in some."""
+def _training_among(*calls: list[Surroundings]) -> Surroundings | None:
+    """What is around the first call in the steps of a training that updates weights, or in one that does not: in each
+    of its steps, or else in some."""
     around = sorted((one for each in calls for one in each), key=lambda one: len(one.loops))
-    return [one for one in around if one.trains] or [one for one in around if one.in_all_passes.trains]
+    for trains in (lambda one: one.trains, lambda one: one.in_all_passes.trains):
+        first = None
+        for one in filter(trains, around):
+            if one.updates:
+                return one
+            first = first or one
+        if first is not None:
+            return first
+    return None
 
 
 def _trains(forward: Function) -> bool:

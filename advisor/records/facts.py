@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
@@ -253,8 +253,22 @@ def _may_read(document: Document, filename: str, name: str) -> bool:
     return False
 
 
+Found = TypeVar("Found")
+
+
 class Program(tuple[Facts, ...]):
     """The facts of several documents that belong together, with indexes that are made when everything is known."""
+
+    @cached_property
+    def _found(self) -> dict[object, object]:
+        return {}
+
+    def once(self, find: Callable[[Program], Found]) -> Found:
+        """What a function finds in the program. It is called once for all of its documents: what each of them asked
+        again would cost a large program the square of its size."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        return self._found[find]  # type: ignore[return-value]
 
     @cached_property
     def frameworks(self) -> frozenset[str]:
@@ -338,9 +352,11 @@ class Program(tuple[Facts, ...]):
         """The document that a function stands in; None for the top of a module, and for what is not a part of this."""
         return self._homes.get(id(function))
 
-    def operations_of(self, *asked: Asked) -> list[Operation]:
+    def operations_of(self, *asked: Asked) -> tuple[Operation, ...]:
         """The operations of all documents that do one of these."""
-        return [operation for facts in self for operation in facts.operations_of(*asked)]
+        if asked not in self._found:
+            self._found[asked] = tuple(operation for facts in self for operation in facts.operations_of(*asked))
+        return self._found[asked]  # type: ignore[return-value]
 
 
 def _library_bases(tree: cst.Module) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Within
-from accel_advisor.records.facts import Facts
+from accel_advisor.records.facts import Facts, Program
 from accel_advisor.records.queries.frameworks.trainer_settings import settings, stays_on_host
 from accel_advisor.rule import Rule
 
@@ -51,7 +51,7 @@ class HfArgsPinMemoryOff(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.target.has_cuda or facts.names_device("mps") or self._samples_move(facts):
+        if not facts.target.has_cuda or facts.names_device("mps") or facts.program.once(_samples_move):
             return
         for arguments in settings(facts):
             if not arguments.gives("dataloader_pin_memory", False) or stays_on_host(arguments):
@@ -60,17 +60,14 @@ class HfArgsPinMemoryOff(Rule):
             remedy = "drop it, unless the collator puts batches on the GPU"
             yield self.finding(facts, arguments.node, claim, remedy)
 
-    def _samples_move(self, facts: Facts) -> bool:
-        """Whether what makes samples or batches of them puts something on a GPU, as far as its name says."""
-        made: list[tuple[tuple[str, ...], bool]] = []
-        for one in facts.program:
-            made += [(at.functions, "cuda" in at.kinds) for each in one.transfers for at in each.contexts]
-            made += [
-                (at.functions, "cuda" in at.given("device").device_kinds)
-                for each in one.operations_of(Within("torch"))
-                for at in each.contexts
-            ]
-        return any(
-            there and any(name in _SAMPLES or "collat" in name.lower() for name in functions)
-            for functions, there in made
-        )
+
+def _samples_move(program: Program) -> bool:
+    """Whether what makes samples or batches of them puts something on a GPU, as far as its name says."""
+    made: list[tuple[tuple[str, ...], bool]] = []
+    for one in program:
+        made += [(at.functions, "cuda" in at.kinds) for each in one.transfers for at in each.contexts]
+    for each in program.operations_of(Within("torch")):
+        made += [(at.functions, "cuda" in at.given("device").device_kinds) for at in each.contexts]
+    return any(
+        there and any(name in _SAMPLES or "collat" in name.lower() for name in functions) for functions, there in made
+    )

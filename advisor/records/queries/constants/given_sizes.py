@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -69,7 +68,6 @@ class GivenSizes:
         return self._values[key]
 
 
-@lru_cache(maxsize=1)
 def given_sizes(program: Program) -> GivenSizes:
     """What the calls of a program give."""
     return GivenSizes(program)

@@ -78,7 +78,7 @@ def size_constants(facts: Facts) -> Iterator[SizeConstant]:
     names = {one.what.full for one in facts.operations if isinstance(one.what, Call)}
     if names.isdisjoint(STRUCTURED | OF_LISTS | FILLED):
         return
-    given = given_sizes(facts.program)
+    given = facts.program.once(given_sizes)
     code = given.code_of(facts)
     found: list[tuple[SizeValues, SizeConstant]] = []
     covered = set[int]()

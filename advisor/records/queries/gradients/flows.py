@@ -49,7 +49,7 @@ class Flows:
 
 def calls_in(facts: Facts, function: cst.CSTNode) -> tuple[cst.Call, ...]:
     """The calls in a function of the program; none for another."""
-    document = _documents(facts.program).get(id(function))
+    document = facts.program.once(_documents).get(id(function))
     return document.once(flows_in).calls_in(function) if document is not None else ()
 
 
@@ -67,16 +67,15 @@ def outside_of_functions(document: Document) -> DataFlow:
 
 def flow_of(facts: Facts, function: cst.CSTNode) -> DataFlow | None:
     """The function of the program that this is."""
-    document = _documents(facts.program).get(id(function))
+    document = facts.program.once(_documents).get(id(function))
     return document.once(flows_in).of(function) if document is not None else None
 
 
 def document_of(facts: Facts, flow: DataFlow) -> Document:
     """The document of the program that a function stands in."""
-    return _documents(facts.program)[id(flow.root)]
+    return facts.program.once(_documents)[id(flow.root)]
 
 
-@lru_cache(maxsize=1)
 def _documents(program: Program) -> dict[int, Document]:
     """The document of each function of a program, by the identity of its node."""
     return {id(root): each.document for each in program for root in each.document.once(flows_in).roots}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -143,7 +143,6 @@ class Networks:
         return self.of_optimizer.get(_known(optimizer, frozenset(self.of_optimizer)), frozenset())
 
 
-@lru_cache(maxsize=1)
 def networks_in(program: Program) -> Networks:
     """The networks of a program, as its optimizers, its copies and its switches tell."""
     owned: dict[str, frozenset[str]] = {}

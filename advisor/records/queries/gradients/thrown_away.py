@@ -63,7 +63,7 @@ def thrown_away(facts: Facts) -> Iterator[ThrownAway]:
     text = facts.document.text
     if not facts.trains or "backward(" not in text or "step(" not in text:
         return
-    networks = networks_in(facts.program)
+    networks = facts.program.once(networks_in)
     if len(networks.of_optimizer) < 2:
         return
     if facts.does(*any_calls("toggle_optimizer", "toggled_optimizer")):

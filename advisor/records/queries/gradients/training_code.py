@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -49,7 +48,6 @@ def _last(called: cst.BaseExpression) -> str:
     return called.attr.value if isinstance(called, cst.Attribute) else dotted(called)
 
 
-@lru_cache(maxsize=1)
 def _learning(program: Program) -> frozenset[int]:
     """The functions of a program that run a backward pass, directly or through others, by identity."""
     found: set[int] = set()
@@ -69,7 +67,7 @@ def _learning(program: Program) -> frozenset[int]:
 
 def learns_in(facts: Facts, calls: Iterable[cst.Call]) -> bool:
     """Whether one of these calls is a backward pass, or leads to one."""
-    learning = _learning(facts.program)
+    learning = facts.program.once(_learning)
     return any(
         is_backward(one) or any(id(each) in learning for each in facts.call_graph.called_from(one)) for one in calls
     )

@@ -55,7 +55,7 @@ def unused_graphs(facts: Facts) -> Iterator[UnusedGraph]:
         return
     if any(one.alone for one in facts.program.operations_of(*_SETS_RECORDING)):
         return  # for all that follows
-    networks = networks_in(facts.program)
+    networks = facts.program.once(networks_in)
     known = networks.trained | networks.copies
     if not known:
         return

@@ -27,7 +27,7 @@ from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
-    from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.records.facts import Facts, Loop, Program
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import ModuleCall
     from accel_advisor.source.document import Document
@@ -133,7 +133,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     """The loop that trains a deep model on a GPU in float32 and calls it in this document, if the program never
     mentions another precision; None where another loop of the program stands for it, or the move of its attention
     layers."""
-    first = _first(facts)
+    first = facts.program.once(_first)
     if first is None or acting_loops(facts, [first]):
         return None  # the small networks of an agent wait for what they act on
     model = first_step(facts, first)
@@ -182,18 +182,22 @@ def _judged(facts: Facts, loop: Loop, loss: cst.Call | None) -> cst.Call | None:
     return next(calls, None)
 
 
-def _first(facts: Facts) -> Loop | None:
+def _first(program: Program) -> Loop | None:
     """The first loop of a program that trains, but for those of scripts that train on digits, and of documents that
     another one with such a loop imports, which has a finding of its own: one that takes batches, where there is any."""
-    small = {one.document for one in facts.program if one.operations_of(*SMALL_SETS)}
-    learning = {loop.document for each in facts.program for loop in each.loops if loop.learns} - small
-    beneath = {one for one in learning if any(_uses(other, one) for other in learning if other is not one)}
-    return facts.program.first_training_but(small | (beneath if beneath < learning else set()))
+    small = {one.document for one in program if one.operations_of(*SMALL_SETS)}
+    learning = {loop.document for each in program for loop in each.loops if loop.learns} - small
+    imports: dict[str, set[Document]] = {}
+    for one in learning:
+        for name in one.once(modules_imported):
+            imports.setdefault(name, set()).add(one)
+    beneath = {one for one in learning if imports.get(_module_name(one), set()) - {one}}
+    return program.first_training_but(small | (beneath if beneath < learning else set()))
 
 
-def _uses(document: Document, other: Document) -> bool:
-    path = PurePath(other.filename)
-    return (path.parent.name if path.stem == "__init__" else path.stem) in document.once(modules_imported)
+def _module_name(document: Document) -> str:
+    path = PurePath(document.filename)
+    return path.parent.name if path.stem == "__init__" else path.stem
 
 
 def _others(facts: Facts, first: Loop) -> Iterator[tuple[Document, cst.CSTNode]]:
