@@ -136,7 +136,8 @@ class Passes:
             kept = decided is not None and name in bindings(decided) and not self._is_new_in_each_call(name)
             return top if kept else 0
         if kind is cst.BinaryOperation and isinstance(node, cst.BinaryOperation) and type(node.operator) is cst.Modulo:
-            return self._level(node.left, top, decided) or top  # a counter, wherever it counts
+            level = self._level(node.left, top, decided)
+            return level if level or _is_form(node.left) else top  # a counter, wherever it counts
         if kind is cst.Call and isinstance(node, cst.Call):
             name = dotted(node.func).rpartition(".")[2] or _last(node.func)
             if name in _SETTLED:
@@ -252,6 +253,13 @@ def _mentions(node: cst.BaseExpression, name: str) -> bool:
     attributes = {id(one.attr) for one in descendants(node, cst.Attribute)}
     read = (one for one in descendants(node, cst.Name, cst.Attribute) if id(one) not in attributes)
     return any(dotted(one) == name for one in read)
+
+
+def _is_form(node: cst.BaseExpression) -> bool:
+    """Whether it is a size of a tensor, which counts nothing: ``x.size(0)``, ``x.shape[0]``, ``x.numel()``."""
+    if isinstance(node, cst.Subscript):
+        return isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape"
+    return isinstance(node, cst.Call) and _last(node.func) in ("size", "numel")
 
 
 def _is_literal(node: cst.BaseExpression) -> bool:

@@ -43,6 +43,8 @@ def _level(test: str) -> int:
         "isinstance(batch, dict)",
         "len(batch) < 4",
         "x.shape[0] < 4",
+        "x.size(0) % world_size != 0",
+        "world_size > 1 and x.shape[0] % world_size",
         "mask is not None",
         "'labels' in batch",
         "cfg.get('amp', False)",
