@@ -339,6 +339,11 @@ COPIES = {
     "all of it": "model.load_state_dict(states)",
     "items": "model.load_state_dict(states['model'])\nepoch = states['epoch']\naverage.epoch = states['epoch']",
     "a name": "weights = states['model']\nmodel.load_state_dict(weights)",
+    "a function of that name": "model.load_state_dict(states['model'])\nd = {}\ndef states(x): pass\nstates(d)",
+    "a number that is moved": "best = states['best']\nbest = best.to(device)\nmodel.load_state_dict(states['model'])",
+    "a state of the generator": (
+        "head = states['head']\nhead.eval()\ntorch.set_rng_state(states['rng'])\nmodel.load_state_dict(states['model'])"
+    ),
     "a scheduler": "model.load_state_dict(states['model'])\nscheduler = average\nscheduler.load_state_dict(states['s'])",
 }
 

@@ -20,6 +20,8 @@ STATES_ON_HOST = frozenset("scheduler schedulers sched scaler scalers rng".split
 _TENSORS = frozenset("ema shadow average averages averaged memory queue bank buffers teacher".split())
 """What attributes are called that hold tensors of the size of a model, or of its data."""
 _OF_MODULES = frozenset(("eval", "train", "parameters"))
+_OF_HOST = frozenset(("set_rng_state", "set_rng_state_all", "setstate"))
+"""What takes tensors on the host only: a file that holds such is loaded there."""
 _MOVES = frozenset(("cuda", "to"))
 
 
@@ -29,6 +31,8 @@ def kept_part(facts: Facts, scope: cst.CSTNode, names: Sequence[str]) -> str:
     ``load_state_dict`` is given; empty for none."""
     document = facts.document
     states = [one for one in descendants(scope, cst.Call) if _takes_states(dotted(one.func))]
+    if any(dotted(one.func).rpartition(".")[2] in _OF_HOST for one in descendants(scope, cst.Call)):
+        return ""
     copied = {name.value for one in states for arg in one.args for name in descendants(arg, cst.Name)}
     for call in states:
         for arg in call.args:
@@ -53,7 +57,10 @@ def _kept_by_name(facts: Facts, scope: cst.CSTNode, names: Sequence[str], copied
     moved = {
         dotted(target)
         for target, value in assigns
-        if isinstance(value, cst.Call) and dotted(value.func).rpartition(".")[2] in _MOVES
+        if isinstance(value, cst.Call)
+        and isinstance(value.func, cst.Attribute)
+        and value.func.attr.value in _MOVES
+        and dotted(value.func.value) != dotted(target)
     }
     for target, value in assigns:
         parts = [value.body, value.orelse] if isinstance(value, cst.IfExp) else [value]
@@ -81,7 +88,8 @@ def _is_part(node: cst.BaseExpression, names: Sequence[str]) -> bool:
 def _is_module(scope: cst.CSTNode, name: str) -> bool:
     """Whether what a name stands for is called, or asked for what only a module has."""
     called = {dotted(one.func) for one in descendants(scope, cst.Call)}
-    return name in called or any(f"{name}.{method}" in called for method in _OF_MODULES)
+    functions = {one.name.value for one in descendants(scope, cst.FunctionDef)}
+    return (name in called and name not in functions) or any(f"{name}.{method}" in called for method in _OF_MODULES)
 
 
 def _keeps(function: cst.CSTNode) -> bool:
