@@ -118,7 +118,8 @@ class _Uses:
         name = function.name.value
         trees = [one.document.tree for one in self._facts.program]
         loops = (one for tree in trees for one in descendants(tree, cst.For, cst.CompFor))
-        over = [one.iter.func for one in loops if isinstance(one.iter, cst.Call)]
+        gone = (one.iter for one in loops if isinstance(one, (cst.For, cst.CompFor)))
+        over = [one.func for one in gone if isinstance(one, cst.Call)]
         gone_over = sum(dotted(one).rpartition(".")[2] == name for one in over)
         return gone_over == sum(one.document.once(mentioned_in)[name] for one in self._facts.program)
 
