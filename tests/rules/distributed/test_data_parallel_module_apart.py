@@ -169,3 +169,14 @@ def test_minor_where_only_an_evaluation_calls_it_beside_the_one_that_learns(tmp_
     assert _minor(scored.replace("return net(x)", "return net(x).sum().backward()"), tmp_path)[2] is False
     alone = scored.replace("learner = nn.DataParallel(model)", "learner = model")
     assert _minor(alone, tmp_path) == [True, False]
+
+
+LOOKS = "net = nn.DataParallel(nn.Linear(8, 2).cuda())\nnet.load_state_dict(torch.load('net.pt'))\nbest = net.module\n"
+
+
+def test_minor_in_a_script_that_trains_nothing_only_where_it_checks_gradients(tmp_path: Path) -> None:
+    checks = LOOKS.replace("best = net.module", "print(torch.autograd.gradcheck(net, torch.zeros(1, 8).cuda()))")
+    assert _minor(IMPORTS + checks, tmp_path) == [True]
+    assert _minor(IMPORTS + checks.replace("gradcheck", "watch"), tmp_path) == [False]
+    inside = "class Map:\n    def __init__(self):\n" + "".join(f"        {one}\n" for one in LOOKS.splitlines())
+    assert _minor(IMPORTS + inside.replace("best =", "self.net ="), tmp_path) == [False]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.actions import any_calls
 from accel_advisor.syntax.shapes import dotted, mentioned_in, names_read_in, positional_parameters
 from accel_advisor.syntax.walking import descendants
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _QUESTIONS = frozenset("isinstance issubclass hasattr getattr type print id gradcheck gradgradcheck".split())
 """Functions that a model may be given to without taking a step with it."""
+_CHECKS = any_calls("gradcheck", "gradgradcheck")
 _GIVES_ITSELF = frozenset("cuda to cpu half float eval train requires_grad_".split())
 _DEEPEST = 3
 
@@ -27,6 +29,8 @@ def is_idle(facts: Facts, wrapping: Operation, *, alone: bool) -> bool:
     Args:
         alone: whether nothing else is wrapped beside it: else functions that evaluate what they are given may call it.
     """
+    if not facts.trains and not facts.does(*_CHECKS):
+        return False  # what only looks at a model is advice already
     statement, function, made = wrapping.statement, wrapping.function, wrapping.node
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or facts.reflects:
         return False
