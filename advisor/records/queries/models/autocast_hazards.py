@@ -65,6 +65,14 @@ def needing_float32(facts: Facts) -> Iterator[tuple[Document, cst.CSTNode]]:
             yield document, distances
 
 
+def name_of(document: Document, part: cst.CSTNode) -> str:
+    """What a message calls such a part: the function that is called, the class, or else the expression."""
+    if isinstance(part, cst.ClassDef):
+        return part.name.value
+    named = part.func if isinstance(part, cst.Call) else part
+    return " ".join(document.code(named).split())
+
+
 def _is_in_a_module(operation: Operation) -> bool:
     """Whether an operation stands in a class that has a forward pass, which a data set has not."""
     classes = descendants(operation.document.tree, cst.ClassDef)
