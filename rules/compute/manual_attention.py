@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.models.attention import attentions
-from accel_advisor.records.queries.models.attention_layout import fused_call
+from accel_advisor.records.queries.written_out.attention import attentions
+from accel_advisor.records.queries.written_out.attention_layout import fused_call
 from accel_advisor.rule import Rule
 
 _SINCE = (2, 0)

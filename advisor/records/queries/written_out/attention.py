@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls
-from accel_advisor.records.queries.models.attention_layout import Equation, equation, operands
-from accel_advisor.records.queries.models.bound_names import BoundNames
-from accel_advisor.records.queries.models.returned_weights import beside, is_dropped, returned_beside
+from accel_advisor.records.queries.written_out.attention_layout import Equation, equation, operands
+from accel_advisor.records.queries.written_out.bound_names import BoundNames
+from accel_advisor.records.queries.written_out.returned_weights import beside, is_dropped, returned_beside
 from accel_advisor.syntax.shapes import assigned_value, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Module
