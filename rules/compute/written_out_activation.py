@@ -58,9 +58,10 @@ class WrittenOutActivation(Rule):
     When to ignore it
         Where the results must stay the same to the last digit. The rule is silent in programs that call
         `torch.compile`, which fuses these steps, about functions under `torch.jit.script`, about what stands under
-        `hasattr` or in a `try`, which is for a torch that lacks the function, about code that mentions an export, and
-        about what nothing uses. It is silent about the sigmoid of a scaled input (`torch.sigmoid(1.702 * x)`) and
-        about norms by the unbiased variance or with the epsilon beside the root: torch computes something else.
+        `hasattr` or in a `try`, or is named there alone, which is for a torch that lacks the function, about code that
+        mentions an export, and about what nothing uses. It is silent about the sigmoid of a scaled input
+        (`torch.sigmoid(1.702 * x)`) and about norms by the unbiased variance or with the epsilon beside the root: torch
+        computes something else.
 
     Fix safety
         Unsafe: the results may differ in their last digits.

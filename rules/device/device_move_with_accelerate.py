@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts, TransferContext
 from accel_advisor.records.loaders import loader_of
+from accel_advisor.records.queries.frameworks.accelerator import may_be_prepared
 from accel_advisor.rule import Rule
 
 
@@ -59,15 +60,18 @@ class DeviceMoveWithAccelerate(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each move once."""
         for transfer in facts.transfers:
-            if transfer.method == "to" and transfer.contexts and all(map(self._again, transfer.contexts)):
+            again = (self._again(facts, one) for one in transfer.contexts)
+            if transfer.method == "to" and transfer.contexts and all(again):
                 code = facts.document.code(transfer.node)
                 claim = f"`{code}` moves a batch that Accelerate has put on the device already"
                 remedy = "drop the move"
                 yield self.finding(facts, transfer.node, claim, remedy)
 
-    def _again(self, context: TransferContext) -> bool:
+    def _again(self, facts: Facts, context: TransferContext) -> bool:
         loader = loader_of(context.loader)
         if loader is None or loader.moved_by != "accelerate" or context.casts:
+            return False
+        if not may_be_prepared(facts, loader, context.loop):
             return False
         accelerator = context.device.owner
         if context.device.attribute != "device" or accelerator.made_by != "accelerate.Accelerator":

@@ -8,6 +8,7 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Call, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.models.idle_wrappers import is_idle
 from accel_advisor.records.queries.models.unwrapping import never_learns, never_runs
 from accel_advisor.rule import Rule
 
@@ -47,12 +48,12 @@ class DataParallelModule(Rule):
         model = DistributedDataParallel(nn.Linear(8, 2).to(rank), device_ids=[rank])
 
     When to ignore it
-        For inference, or a quick look on a machine with two GPUs: in a notebook, and where nothing is trained,
-        it is reported as information. The rule is silent where one GPU is named, where no CUDA device is in
-        sight, and where the wrapper never runs: the model is taken out of it again, as after loading the
-        weights of a wrapped one, or only its state is saved. Where a program that trains has a way of
-        DistributedDataParallel, too, wraps another model for its evaluation, or one that the training calls
-        under `no_grad`, it is reported only if this rule is selected by its code or name.
+        For inference, or a quick look on a machine with two GPUs: in a notebook, and where nothing is trained, it is
+        reported as information. The rule is silent where one GPU is named, where no CUDA device is in sight, and where
+        the wrapper never runs: the model is taken out of it again, as after loading the weights of a wrapped one, or
+        only its state is saved. Where a program that trains has a way of DistributedDataParallel, too, wraps another
+        model for its evaluation, or one that the training calls under `no_grad`, or is seen to do nothing with the
+        wrapper that would call it, it is reported only if this rule is selected by its code or name.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-nn-ddp-instead
@@ -67,7 +68,8 @@ class DataParallelModule(Rule):
         beside = facts.wraps_in_parallel
         if not facts.names_gpu_anywhere or (beside and not facts.trains):
             return
-        for operation in facts.operations_of(*WRAPPERS):
+        wrappings = facts.operations_of(*WRAPPERS)
+        for operation in wrappings:
             if self._has_one_device(operation) or never_runs(facts, operation):
                 continue
             code = facts.document.code(operation.node)
@@ -77,7 +79,8 @@ class DataParallelModule(Rule):
                 remedy = "let several GPUs take the way of DistributedDataParallel that this program has, too"
             lasting = facts.trains and facts.document.notebook is None and not beside
             severity = Severity.WARNING if lasting else Severity.INFO
-            minor = beside or never_learns(facts, operation)
+            alone = sum(one.function is operation.function for one in wrappings) == 1
+            minor = beside or never_learns(facts, operation) or is_idle(facts, operation, alone=alone)
             yield self.finding(facts, operation.node, claim, remedy, severity=severity, minor=minor, group="wrappers")
 
     def _has_one_device(self, operation: Operation) -> bool:

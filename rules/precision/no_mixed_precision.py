@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.models.autocast_hazards import name_of
 from accel_advisor.records.queries.models.full_precision import SINCE, SINCE_SCALED, full_precision
 from accel_advisor.rule import Rule, also_at
 
@@ -89,7 +90,8 @@ class NoMixedPrecision(Rule):
         if training.twice is not None:
             remedy += ", but for the gradients that are a part of the loss"
         if training.kept:
-            remedy += ", and leave in float32 what half precision breaks"
+            parts = dict.fromkeys(f"`{name_of(document, kept)}`" for document, kept in training.kept)
+            remedy += f", and leave in float32 what half precision breaks: {', '.join(parts)}"
         related = [also_at(loop.document, loop.node, "the loop of the training")] if node is not loop.node else []
         if training.way is not None:
             related.append(also_at(loop.document, training.way, "each step goes to the model from here"))

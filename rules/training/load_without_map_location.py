@@ -47,7 +47,8 @@ class LoadWithoutMapLocation(Rule):
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
-        device. No fix is made for a model that is loaded as a whole, which then has to be moved.
+        device. No fix is made for a model that is loaded as a whole, and for what the program keeps as it was loaded,
+        such as the tensors of a moving average: there the message asks for the device of the process instead.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.load.html
@@ -66,7 +67,7 @@ class LoadWithoutMapLocation(Rule):
 
     def _report(self, facts: Facts, loads: list[CheckpointLoad]) -> Finding:
         document, first, basis = facts.document, loads[0], loads[0].basis
-        copied = [one.operation for one in loads if one.basis.proven]
+        copied = [one.operation for one in loads if one.basis.proven and not one.kept]
         edits = [edit for one in copied for edit in one.keyword_edits("map_location", '"cpu"') or ()]
         fix = Fix('Pass `map_location="cpu"`', tuple(edits), Applicability.UNSAFE) if edits else None
         then = "" if basis.proven else " and move what is needed on the GPU"
@@ -75,6 +76,11 @@ class LoadWithoutMapLocation(Rule):
             f"which may not exist here, be another rank's, or have no room for a second copy{basis.clause}"
         )
         remedy = f'pass `map_location="cpu"`{then}'
+        keeping = next((one for one in loads if one.kept), None)
+        if keeping is not None:
+            where = "" if keeping is first else f"{remedy}, but in {document.span(keeping.operation.node).start.line} "
+            device = "the device of this process as `map_location`"
+            remedy = f"{where or 'pass '}{device}: `{keeping.kept}` is kept as it was loaded"
         related = [also_at(document, one.operation.node, "loads likewise") for one in loads[1:]]
         minor = document.notebook is not None or always_has_its_gpu(facts)
         known = self.finding(

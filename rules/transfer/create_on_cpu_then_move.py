@@ -50,12 +50,12 @@ class CreateOnCpuThenMove(Rule):
 
     When to ignore it
         The rule is silent about tensors that are made from data (`torch.tensor`, `torch.from_numpy`), which have to be
-        copied anyway, about factories with `out`, `generator`, `pin_memory` or `requires_grad`, and where the default
-        device is not the host (`torch.set_default_device`, `with device:`). It is silent, too, about random tensors
-        and ranges of floats that are made only now and then: other numbers are not worth what that costs. In an
-        evaluation, or in a branch such as `if not self.training`, it is `info`; what a program does that evaluates a
-        single batch, and small tensors in passes that train nothing, are reported only if this rule is selected by its
-        code or name.
+        copied anyway, about those without elements, about factories with `out`, `generator`, `pin_memory` or
+        `requires_grad`, and where the default device is not the host (`torch.set_default_device`, `with device:`). It
+        is silent, too, about random tensors and ranges of floats that are made only now and then: other numbers are not
+        worth what that costs. In an evaluation, or in a branch such as `if not self.training`, it is `info`; what a
+        program does that evaluates a single batch, and small tensors in passes that train nothing, are reported only if
+        this rule is selected by its code or name.
 
     Fix safety
         Safe for constant fills and ranges of integers. Unsafe for random tensors, which then come from the device's

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.loaders.unshared_evaluations import reads_everything, unshared_evaluations
+from accel_advisor.records.queries.loaders.unshared_evaluations import (
+    reads_everything,
+    trains_beside_divided,
+    unshared_evaluations,
+)
 from accel_advisor.rule import Rule
 
 
@@ -61,7 +65,8 @@ class DdpLoaderWithoutSharding(Rule):
     When to ignore it
         Where each process has other data already, and where an evaluation needs all samples in one place, as
         retrieval does. The rule is silent about streams, about data sets that mention a rank or are not known, about
-        evaluations of up to a thousand samples, and where a framework divides the samples.
+        evaluations of up to a thousand samples, and where a framework divides the samples. What lends batches to a
+        loop over other loaders, whose samples are divided, is `info`.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
@@ -79,7 +84,14 @@ class DdpLoaderWithoutSharding(Rule):
                     f"every process reads the whole data set of `{loader.label}`, so more GPUs make an epoch no shorter"
                 )
                 remedy = "pass `sampler=DistributedSampler(...)`, and drop `shuffle`"
-                yield self.finding(facts, loader.node, claim, remedy)
+                severity = Severity.WARNING
+                if trains_beside_divided(loader):
+                    claim = (
+                        f"every process reads the whole data set of `{loader.label}`, while those of other loaders of "
+                        "the same loop are divided"
+                    )
+                    remedy, severity = f"{remedy}, if an epoch goes over all of it", Severity.INFO
+                yield self.finding(facts, loader.node, claim, remedy, severity=severity)
         for loader in unshared_evaluations(facts):
             claim = (
                 f"the samples of `{loader.label}` are not divided between the processes, so that an evaluation takes "

@@ -6,6 +6,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import torch
+from torch import nn
 
 from ..checks import check_one, findings_of
 
@@ -288,6 +290,57 @@ def test_names_the_mask(tmp_path: Path) -> None:
     (found,) = check_one("ACC430", HEAD + "        " + body, tmp_path)
     assert "`q @ k.transpose(-2, -1)`" in found.message
     assert "(q, k, v, attn_mask)" in found.message
+
+
+EQUATIONS = {
+    ("bhid,bhjd->bhij", "bhij,bhjd->bhid"): "(q, k, v)`",
+    ("bct,bcs->bts", "bts,bcs->bct"): (
+        "(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)` with a dimension of heads, which its "
+        "kernels ask for"
+    ),
+    ("bihd,bjhd->bhij", "bhij,bjhd->bihd"): (
+        "(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)`"
+    ),
+    ("bhdi,bhdj->bhij", "bhij,bhdj->bhid"): "(q.transpose(2, 3), k.transpose(2, 3), v.transpose(2, 3))`",
+    ("ibhd,jbhd->bhij", "bhij,jbhd->ibhd"): (
+        "(q.permute(1, 2, 0, 3), k.permute(1, 2, 0, 3), v.permute(1, 2, 0, 3)).permute(2, 0, 1, 3)`"
+    ),
+    ("bhid,bjd->bhij", "bhij,bjd->bhid"): "(q, k, v)` with q, k and v brought to (batch, heads, length, channels)",
+    ("...id,...jd->...ij", "...ij,...jd->...id"): "(q, k, v)`",
+}
+
+
+@pytest.mark.parametrize(("equations", "said"), EQUATIONS.items(), ids=["/".join(one) for one in EQUATIONS])
+def test_says_how_the_factors_of_an_equation_are_moved(equations: tuple[str, str], said: str, tmp_path: Path) -> None:
+    scores, values = equations
+    body = f"w = torch.einsum('{scores}', q, k).softmax(-1){MARK}\nreturn torch.einsum('{values}', w, v)\n"
+    (found,) = check_one("ACC430", HEAD + textwrap.indent(body, " " * 8), tmp_path)
+    assert found.message.endswith(f"`F.scaled_dot_product_attention{said}")
+
+
+def test_names_the_keys_that_lie_otherwise(tmp_path: Path) -> None:
+    body = f"        keys = k.mT\n        return self.softmax(torch.matmul(q, keys){MARK}\n        ) @ v\n"
+    (found,) = check_one("ACC430", HEAD + body, tmp_path)
+    assert found.message.endswith(
+        "`F.scaled_dot_product_attention(q, k, v)` with `keys` as they are before the transpose"
+    )
+
+
+def test_what_the_equations_are_told_computes_the_same() -> None:
+    for (scores, values), said in EQUATIONS.items():
+        if "brought" in said:
+            continue
+        sizes = {"b": 2, "h": 3, "i": 4, "j": 5, "d": 8, "t": 4, "s": 5, "c": 8, ".": 2}
+        q, k = (
+            torch.randn([sizes[one] for one in part.replace("...", ".")])
+            for part in scores[:-1].split("->")[0].split(",")
+        )
+        v = torch.randn([sizes[one] for one in values.split(",")[1].split("->")[0].replace("...", ".")])
+        weights = torch.einsum(scores, q, k) / 8**0.5
+        fused = eval(
+            f"F.scaled_dot_product_attention{said.split('`')[0]}", {"F": nn.functional, "q": q, "k": k, "v": v}
+        )
+        torch.testing.assert_close(fused, torch.einsum(values, weights.softmax(-1), v))
 
 
 @pytest.mark.parametrize("given", ["mask: torch.Tensor", "F"])

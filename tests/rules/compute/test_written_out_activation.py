@@ -68,6 +68,20 @@ PAIRS = {
         "try:\n    from torch.nn import SiLU as Act\nexcept ImportError:",
         "if math.pi > 3:",
     ),
+    "what is built where torch lacks it": Pair(
+        SWISH.replace("\nnet =", "\ntry:\n    act = nn.SiLU()\nexcept AttributeError:\n    act = Act()\nnet =").replace(
+            "3), Act())", "3), act)"
+        ),
+        "AttributeError",
+        "RuntimeError",
+    ),
+    "what a condition builds where torch lacks it": Pair(
+        SWISH.replace("\nnet =", "\nmade = nn.ReLU\nif not hasattr(nn, 'SiLU'):\n    made = Act\nnet =").replace(
+            "3), Act())", "3), made())"
+        ),
+        "not hasattr(nn, 'SiLU')",
+        "math.pi > 3",
+    ),
     "for an export": Pair(
         SWISH.replace("        super", '        "Runs in ONNX."\n        super'), '        "Runs in ONNX."\n'
     ),

@@ -55,6 +55,15 @@ PAIRS = {
         "loader = DataLoader(TensorDataset(torch.zeros(4, 8)))",
         "loader = a.prepare(DataLoader(TensorDataset(torch.zeros(4, 8))))",
     ),
+    "another loader of the same function": Pair(
+        IMPORTS
+        + "from accelerate import Accelerator\na = Accelerator()\n"
+        + "def build(n):\n    return DataLoader(TensorDataset(torch.zeros(n, 8)))\n"
+        + "loader, rest = build(4), build(2)\nloader = a.prepare(loader)\n"
+        + "for (x,) in loader:\n    print(x)\nfor batch in rest:\n    x = [one.to(a.device) for one in batch]\n",
+        "in rest",
+        "in loader",
+    ),
     "placement of one call": Pair(
         PAIR_ACCELERATE.replace("(4, 8))))", "(4, 8))), device_placement=[False])")
         + "for (x,) in loader:\n    x = x.to(a.device)\n",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ..checks import findings_of
 from ..programs import IMPORTS
 
@@ -99,3 +101,82 @@ def test_minor_where_the_program_has_the_other_way_too(tmp_path: Path) -> None:
     assert _minor(BOTH, tmp_path) == [True]
     only = BOTH.replace("nn.parallel.DistributedDataParallel(model, device_ids=[args.rank])", "model.float()")
     assert _minor(only, tmp_path) == [False]
+
+
+UNUSED = (
+    IMPORTS
+    + """
+def score(net, x):
+    net.eval()
+    return net(x)
+class Average:
+    def __init__(self, net):
+        self.net = net.module
+class Losses(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList()
+        self.parts = nn.DataParallel(self.parts)
+    def forward(self, x):
+        return x.sum()
+    def all(self):
+        return self.parts
+    def step(self):
+        for one in self.all():
+            one.step()
+def train(loader):
+    model, losses = nn.Linear(8, 2).cuda(), Losses()
+    learner = nn.DataParallel(model)
+    copy = nn.DataParallel(nn.Linear(8, 2).cuda())
+    copy = copy.cuda()
+    average = Average(copy)
+    optimizer = torch.optim.SGD(learner.parameters(), lr=0.1)
+    for x, y in loader:
+        losses(learner(x.cuda())).backward()
+        optimizer.step()
+        copy.load_state_dict(learner.state_dict())
+        losses.step()
+train(DataLoader([(1, 2)]))
+"""
+)
+USED = {
+    "called": ("losses.step()", "copy(x.cuda())"),
+    "called as another": ("losses.step()", "other = copy.cuda()\n        other(x)"),
+    "kept": ("self.net = net.module", "self.net = net"),
+    "in a list": ("losses.step()", "print([copy])"),
+    "given to what is not known": ("losses.step()", "optimizer.see(copy)"),
+    "named by its text": ("losses.step()", "eval('copy')(x)"),
+}
+
+
+def test_minor_where_nothing_calls_the_wrapper(tmp_path: Path) -> None:
+    assert _minor(UNUSED, tmp_path) == [True, False, True]
+
+
+@pytest.mark.parametrize("case", USED)
+def test_worth_a_warning_where_something_may_call_it(case: str, tmp_path: Path) -> None:
+    assert _minor(UNUSED.replace(*USED[case]), tmp_path)[2] is False
+
+
+@pytest.mark.parametrize("use", ["return self.parts(x).sum()", "return self.watch(self.parts, x)"])
+def test_worth_a_warning_where_an_attribute_may_be_called(use: str, tmp_path: Path) -> None:
+    assert _minor(UNUSED.replace("return x.sum()", use), tmp_path)[0] is False
+
+
+def test_minor_where_only_an_evaluation_calls_it_beside_the_one_that_learns(tmp_path: Path) -> None:
+    scored = UNUSED.replace("losses.step()", "score(copy, x)")
+    assert _minor(scored, tmp_path) == [True, False, True]
+    assert _minor(scored.replace("return net(x)", "return net(x).sum().backward()"), tmp_path)[2] is False
+    alone = scored.replace("learner = nn.DataParallel(model)", "learner = model")
+    assert _minor(alone, tmp_path) == [True, False]
+
+
+LOOKS = "net = nn.DataParallel(nn.Linear(8, 2).cuda())\nnet.load_state_dict(torch.load('net.pt'))\nbest = net.module\n"
+
+
+def test_minor_in_a_script_that_trains_nothing_only_where_it_checks_gradients(tmp_path: Path) -> None:
+    checks = LOOKS.replace("best = net.module", "print(torch.autograd.gradcheck(net, torch.zeros(1, 8).cuda()))")
+    assert _minor(IMPORTS + checks, tmp_path) == [True]
+    assert _minor(IMPORTS + checks.replace("gradcheck", "watch"), tmp_path) == [False]
+    inside = "class Map:\n    def __init__(self):\n" + "".join(f"        {one}\n" for one in LOOKS.splitlines())
+    assert _minor(IMPORTS + inside.replace("best =", "self.net ="), tmp_path) == [False]

@@ -50,6 +50,25 @@ def test_what_half_precision_breaks_is_named_and_nothing_else(case: str, tmp_pat
     assert _kept(TRAINING, tmp_path / "without") == 0
 
 
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ("kernels of its own", "`Fused`"),
+        ("distances by products", "`2 * torch.matmul(x, y.T)`"),
+        ("a loss that autocast refuses", "`nn.BCELoss`"),
+    ],
+)
+def test_says_what_half_precision_breaks(case: str, name: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC417", TRAINING.replace(*HAZARDS[case]), tmp_path)
+    assert f"leave in float32 what half precision breaks: {name}" in found.message
+
+
+def test_an_extension_is_named_as_it_is_loaded(tmp_path: Path) -> None:
+    loads = "from torch.utils.cpp_extension import load\nfast = load(name='fast_norm', sources=['norm.cu'])\n"
+    (found,) = findings_of("ACC417", loads + TRAINING, tmp_path)
+    assert "half precision breaks: `fast_norm`" in found.message
+
+
 def test_distances_are_named_only_where_the_nearest_are_taken(tmp_path: Path) -> None:
     source = TRAINING.replace("- 3 * torch", "- 2 * torch")
     assert _kept(source, tmp_path / "with") == 1

@@ -324,3 +324,61 @@ model.load_state_dict(load(conf))
 """
     )
     check_one("ACC426", source, tmp_path)
+
+
+KEEPS = """
+class Average:
+    def __init__(self):
+        self.shadow = {}
+    def load_state_dict(self, states):
+        self.shadow = states
+average = Average()
+states = torch.load("a.pt")  # -> info unsafe
+"""
+COPIES = {
+    "all of it": "model.load_state_dict(states)",
+    "items": "model.load_state_dict(states['model'])\nepoch = states['epoch']\naverage.epoch = states['epoch']",
+    "a name": "weights = states['model']\nmodel.load_state_dict(weights)",
+    "a function of that name": "model.load_state_dict(states['model'])\nd = {}\ndef states(x): pass\nstates(d)",
+    "a number that is moved": "best = states['best']\nbest = best.to(device)\nmodel.load_state_dict(states['model'])",
+    "a state of the generator": (
+        "head = states['head']\nhead.eval()\ntorch.set_rng_state(states['rng'])\nmodel.load_state_dict(states['model'])"
+    ),
+    "a scheduler": "model.load_state_dict(states['model'])\nscheduler = average\nscheduler.load_state_dict(states['s'])",
+}
+
+
+@pytest.mark.parametrize("case", COPIES)
+def test_what_is_copied_may_be_loaded_to_the_host(case: str, tmp_path: Path) -> None:
+    (found,) = check_one("ACC426", IMPORTS + LEARNER + KEEPS + COPIES[case], tmp_path)
+    assert found.message.endswith('pass `map_location="cpu"`')
+
+
+KEPT = {
+    "an object": ("average.load_state_dict(states['ema'])", "states['ema']"),
+    "an attribute": ("average.shadow = states.get('ema', {})", "average.shadow"),
+    "on a condition": ("average.shadow = states['ema'] if 'ema' in states else {}", "average.shadow"),
+    "a module": ("head = states['head']\nhead.eval()", "head"),
+    "a module instead of another": ("head = nn.Linear(2, 2).cuda()\nhead = states['head']", "head"),
+}
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_what_is_kept_is_loaded_to_its_device(case: str, tmp_path: Path) -> None:
+    code, kept = KEPT[case]
+    source = KEEPS.replace("unsafe", "none") + "model.load_state_dict(states['model'])\n"
+    (found,) = check_one("ACC426", IMPORTS + LEARNER + source + code, tmp_path)
+    assert found.message.endswith(
+        f"pass the device of this process as `map_location`: `{kept}` is kept as it was loaded"
+    )
+
+
+def test_names_the_load_that_keeps_something(tmp_path: Path) -> None:
+    first = "model.load_state_dict(torch.load('b.pt'))  # -> info unsafe\n"
+    source = (
+        IMPORTS + LEARNER + first + KEEPS.replace("# -> info unsafe", "") + "average.load_state_dict(states['ema'])\n"
+    )
+    (found,) = check_one("ACC426", source, tmp_path)
+    assert 'pass `map_location="cpu"`, but in line 21 the device of this process' in found.message
+    assert found.fix is not None
+    assert len(found.fix.edits) == 1

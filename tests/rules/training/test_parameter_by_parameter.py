@@ -201,13 +201,23 @@ def test_reported_beside_the_steps_of_the_optimizer(tmp_path: Path) -> None:
     check_one("ACC436", rare, tmp_path)
 
 
-def test_a_clip_by_hand_is_one_finding(tmp_path: Path) -> None:
-    norm, scale = "total += p.grad.data.norm() ** 2", "p.grad.mul_(0.1)"
+SCALES = {
+    "p.grad.mul_(0.1)": False,
+    "p.grad *= 1 / total": False,
+    "p.grad.mul_(most / (total + 1e-6))": True,
+    "p.grad.mul_(min(1, 1 / total))": True,
+    "p.grad.mul_(share)": True,
+}
+
+
+@pytest.mark.parametrize(("scale", "clips"), SCALES.items(), ids=SCALES.keys())
+def test_norms_and_scales_by_hand_are_one_finding(scale: str, clips: bool, tmp_path: Path) -> None:
+    norm, share = "total += p.grad.data.norm() ** 2", "share = most / total"
     head = "for p in net.parameters():"
-    source = program(f"{head}  # -> info none", f"    {norm}", head, f"    {scale}", before="total = 0\n")
+    source = program(f"{head}  # -> info none", f"    {norm}", share, head, f"    {scale}", before="total = 0\n")
     (found,) = check_one("ACC436", source, tmp_path)
-    assert "where this clips, call `torch.nn.utils.clip_grad_norm_" in found.message
-    assert "_foreach_mul_" in found.message  # it may scale by something else than the norm
+    assert ("clip_grad_norm_" in found.message) == clips
+    assert ("call `torch._foreach_norm` and `torch._foreach_mul_`" in found.message) == (not clips)
     assert len(found.related) == 1
 
 

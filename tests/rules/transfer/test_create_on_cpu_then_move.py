@@ -54,6 +54,9 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "(conf.x)",
         "(conf.x, 2)",
     ),
+    "without elements": ("x = torch.empty(0).to('cuda')", "(0)", "(1)"),
+    "without rows": ("x = torch.zeros((0, 4)).to('cuda')", "(0, 4)", "(1, 4)"),
+    "without columns": ("x = torch.ones(4, 0).to('cuda')", "4, 0", "4, 1"),
     "project function": (
         "def zeros(n): return torch.ones(n)\nx = zeros(4).to('cuda')",
         "x = zeros",

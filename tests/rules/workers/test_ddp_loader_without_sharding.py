@@ -154,3 +154,20 @@ def test_reports_a_loader_that_nothing_divides(tmp_path: Path) -> None:
         "class Mine(Dataset):\n    def __getitem__(self, i): return torch.load(str(i))\nloader = DataLoader(Mine())\n"
     )
     assert severities("ACC117", RANKS + PARALLEL + held + TRAIN, tmp_path) == ["warning"]
+
+
+LENT = (
+    PARALLEL
+    + "import conf\nloaders = {'train': DataLoader(data, sampler=DistributedSampler(data))}\n"
+    + "loaders['more'] = DataLoader(data, shuffle=True)  # -> SEVERITY\n"
+    + "for phase in ['train', conf.phase]:\n    for x in loaders[phase]:\n        model(x).sum().backward()\n"
+)
+
+
+def test_advice_where_another_loader_of_the_loop_is_divided(tmp_path: Path) -> None:
+    (found,) = check_one("ACC117", RANKS + LENT.replace("SEVERITY", "info"), tmp_path)
+    assert "while those of other loaders of the same loop are divided" in found.message
+    whole = LENT.replace("SEVERITY", "warning").replace(
+        ", sampler=DistributedSampler(data))}", ", shuffle=True)}  # -> warning"
+    )
+    check_one("ACC117", RANKS + whole, tmp_path)

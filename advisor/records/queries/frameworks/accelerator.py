@@ -9,9 +9,12 @@ import libcst as cst
 
 from accel_advisor.records.actions import Method, methods
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.syntax.shapes import names_read_in
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
+    from accel_advisor.records.loaders import LoaderCall
+    from accel_advisor.records.loops import Loop
     from accel_advisor.records.operations import Operation
 
 _OWNER = "accelerate.Accelerator"
@@ -34,6 +37,19 @@ def names_of_accelerators(facts: Facts) -> list[str]:
     prepares = (one.node for one in facts.operations_of(Method(_OWNER, "prepare")))
     functions = (one.func for one in prepares if isinstance(one, cst.Call))
     return sorted({facts.document.code(one.value) for one in functions if isinstance(one, cst.Attribute)})
+
+
+def may_be_prepared(facts: Facts, loader: LoaderCall, loop: Loop | None) -> bool:
+    """Whether what a loop goes over may be what an Accelerator prepared, of the loaders that one call builds for
+    several callers: not where the function of the loop prepares others by their names."""
+    while loop is not None and not (isinstance(loop.node, cst.For) and loader in loop.loaders):
+        loop = loop.parent
+    if loop is None or not isinstance(loop.node, cst.For) or len(loader.contexts) < 2:
+        return True
+    prepares = [one.node for one in facts.operations_of(*_PREPARES) if one.function is loop.function]
+    given = [arg for one in prepares if isinstance(one, cst.Call) for arg in one.args]
+    over = names_read_in(loop.node.iter)
+    return not given or any(arg.star or over & names_read_in(arg.value) for arg in given)
 
 
 def _takes_prepared_batches(backward: Operation) -> bool:

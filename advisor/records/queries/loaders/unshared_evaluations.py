@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from accel_advisor.records.loaders import loaders_in
+
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.loaders import LoaderCall
@@ -33,6 +35,13 @@ def reads_everything(loader: LoaderCall) -> bool:
         return False
     given = [one for name in _SAMPLERS for one in loader.given(name).alternatives]
     return all(one.absent or (one.written and not one.literal) for one in given)
+
+
+def trains_beside_divided(loader: LoaderCall) -> bool:
+    """Whether a loader shares all loops in which a model learns from its batches with others whose samples are divided,
+    so that it is not what makes an epoch as long as it is."""
+    learning = [loop for loop in loader.loops if loop.backward]
+    return all(any(one is not loader and _is_divided(one) for one in loaders_in(loop)) for loop in learning)
 
 
 def _is_divided(loader: LoaderCall) -> bool:

@@ -1,1 +1,1 @@
-"""What models are made of: their layers, in which order, what their classes keep, and how they attend."""
+"""What models are made of: their layers, in which order, and what their classes keep."""

@@ -37,6 +37,7 @@ _TRANSFORMS = (*calls("torch.stft", "torch.istft"), *methods("Tensor", "stft", "
 _OF_MODULES = calls(
     *(f"torchaudio.transforms.{name}" for name in ("Spectrogram", "InverseSpectrogram", "MelSpectrogram", "MFCC"))
 )
+_LOADS = frozenset({"load", "load_inline"})
 _KNOWN = ("torch", "numpy", "math", "typing", "functools", "itertools", "warnings", "einops")
 _CASTS = (AnyCall("custom_fwd"), AnyCall("amp_custom_fwd"))
 _PRODUCTS = frozenset({"matmul", "bmm", "mm", "einsum"})
@@ -63,6 +64,18 @@ def needing_float32(facts: Facts) -> Iterator[tuple[Document, cst.CSTNode]]:
         distances = _measured_by_products(document)
         if distances is not None:
             yield document, distances
+
+
+def name_of(document: Document, part: cst.CSTNode) -> str:
+    """What a message calls such a part: the function that is called, the class, or else the expression; an extension
+    that is compiled where it is loaded is called as that call says."""
+    if isinstance(part, cst.ClassDef):
+        return part.name.value
+    named = part.func if isinstance(part, cst.Call) else part
+    given = part.args[0].value if isinstance(part, cst.Call) and part.args else None
+    if isinstance(given, cst.SimpleString) and dotted(named).rpartition(".")[2] in _LOADS:
+        return given.raw_value
+    return " ".join(document.code(named).split())
 
 
 def _is_in_a_module(operation: Operation) -> bool:

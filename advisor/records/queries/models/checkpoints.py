@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +10,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, Call, Sets, calls
+from accel_advisor.records.queries.models.kept_checkpoints import (
+    STATES_ON_HOST,
+    TAKES_STATES,
+    keeps_host_state,
+    kept_part,
+)
 from accel_advisor.syntax.shapes import dotted, main_guards, methods_of, words_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
@@ -26,13 +31,10 @@ _CHECKPOINT = frozenset(
         "generator discriminator encoder decoder ema teacher student snapshot"
     ).split()
 )
-_STATES_ON_HOST = frozenset("scheduler schedulers sched scaler scalers rng".split())
-"""What keeps numbers on the host, so that its state lies on no GPU."""
 _PLAIN = frozenset("loaded load obj object pkg package state dict saved self res result content file f d x sd".split())
 """What names of things that were loaded say nothing with, so that the name of the file is asked."""
 _OF_MODULES = frozenset("eval train parameters named_parameters state_dict load_state_dict modules".split())
 """Methods that show that what was loaded is a module or an optimizer; tensors have none of them."""
-_TAKES_STATES = re.compile(r"load_\w*state_?dict|set_\w*state_?dict")
 _LOAD, _SAVE = Call("torch.load"), Call("torch.save")
 _CUDA = AnyCall("cuda")
 _ASKS_FOR_DEVICES = calls("torch.cuda.is_available", "torch.cuda.device_count")
@@ -47,10 +49,12 @@ class CheckpointLoad:
 
     Attributes:
         basis: what shows that it is one; proven where ``load_state_dict`` takes it, and so copies it once more.
+        kept: the code of what stays as it was loaded, and is not copied; empty where nothing is seen to.
     """
 
     operation: Operation
     basis: Evidence
+    kept: str = ""
 
 
 def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
@@ -71,7 +75,7 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
     taken = [
         value.positional
         for operation in program.operations_of(AnyCall("load_state_dict"))
-        if not _keeps_host_state(dotted(operation.node.func) if isinstance(operation.node, cst.Call) else "")
+        if not keeps_host_state(dotted(operation.node.func) if isinstance(operation.node, cst.Call) else "")
         for context in operation.contexts
         for value in context.values
         if value.made_by == "torch.load" and value.argument("map_location", 1).absent
@@ -91,7 +95,8 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
         certain = any(_is_known(one) or _count(program, one) == 1 for one in mine)
         basis = PROVEN if certain else _basis(load, uses[scope])
         if basis is not None:
-            yield CheckpointLoad(load, basis)
+            names = [] if isinstance(load.statement, cst.Return) else _bound_to(load)
+            yield CheckpointLoad(load, basis, kept_part(facts, scope, names))
 
 
 def _is_known(arguments: tuple[Given, ...]) -> bool:
@@ -169,7 +174,7 @@ def _is_for_others(facts: Facts) -> bool:
 def _basis(load: Operation, uses: _Uses) -> Evidence | None:
     """What shows that a load is one of a checkpoint: what is done with its result, or what it is called."""
     names = _bound_to(load)
-    if any(words_of(name) & _STATES_ON_HOST for name in names):
+    if any(words_of(name) & STATES_ON_HOST for name in names):
         return None
     keys: list[str | cst.CSTNode] = [load.node, *names]
     found = [basis for key in keys for basis in uses.get(key, ())]
@@ -213,7 +218,7 @@ def _uses_in(scope: cst.CSTNode) -> _Uses:
         if isinstance(one.func, cst.Attribute) and one.func.attr.value in _OF_MODULES:
             uses[_root(one.func.value)].add(Evidence.of(Ground.USE))
         callee = dotted(one.func)
-        if _TAKES_STATES.fullmatch(callee.rpartition(".")[2]) and not _keeps_host_state(callee):
+        if TAKES_STATES.fullmatch(callee.rpartition(".")[2]) and not keeps_host_state(callee):
             for value in (value for part in one.args for value in descendants(part, cst.Name, cst.Call)):
                 uses[_root(value)].add(PROVEN)
     return uses
@@ -224,10 +229,6 @@ def _root(node: cst.CSTNode) -> str | cst.CSTNode:
     while isinstance(node, cst.Subscript):
         node = node.value
     return node if isinstance(node, cst.Call) else dotted(node)
-
-
-def _keeps_host_state(name: str) -> bool:
-    return not words_of(name).isdisjoint(_STATES_ON_HOST)
 
 
 def _file(operation: Operation, position: int = 0) -> str | None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.records.queries.parameters.parameter_updates import Update
+from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +25,7 @@ _COPIES: Version = (2, 2)
 """The torch that brought ``torch._foreach_copy_``."""
 _TOTALS: Version = (2, 6)
 """The torch that brought ``torch.nn.utils.get_total_norm``."""
+_BOUNDS = frozenset({"min", "minimum", "clamp", "clamp_", "clip", "clip_"})
 _KEEPS_AVERAGE = re.compile(r"ema\b|ema_|_ema|average|shadow", re.IGNORECASE)
 
 
@@ -39,9 +44,10 @@ def remedy_of(loops: Sequence[ParameterLoop]) -> tuple[str, Version, str]:
     if Update.CLAMP in done:
         return "call `torch.nn.utils.clip_grad_value_(parameters, value)`, which works on lists", SINCE, "torch"
     if Update.NORM in done and Update.SCALE in done:
-        call = "torch.nn.utils.clip_grad_norm_(parameters, max_norm)"
-        others = "`torch._foreach_norm` and `torch._foreach_mul_` do the parts"
-        return f"where this clips, call `{call}`, which works on lists; {others}", SINCE, "torch"
+        if any(Update.SCALE in one.updates and _clips(one) for one in loops):
+            call = "torch.nn.utils.clip_grad_norm_(parameters, max_norm)"
+            return f"call `{call}`, which works on lists", SINCE, "torch"
+        return "call `torch._foreach_norm` and `torch._foreach_mul_` with lists of the gradients", SINCE, "torch"
     if Update.NORM in done:
         call = "torch.nn.utils.get_total_norm(gradients)"
         return f"call `{call}`, which works on lists, and only in the steps that log it", _TOTALS, "torch"
@@ -50,6 +56,28 @@ def remedy_of(loops: Sequence[ParameterLoop]) -> tuple[str, Version, str]:
         return f"{none}: that launches nothing", SINCE, "torch"
     name = "_foreach_mul_" if Update.SCALE in first.updates else "_foreach_add_"
     return f"call `torch.{name}` once with the list of all of them", SINCE, "torch"
+
+
+def _clips(loop: ParameterLoop) -> bool:
+    """Whether the factor that gradients are scaled by is bounded, or a maximum over something that is computed."""
+    node, function = loop.node, loop.operation.function
+    if not isinstance(node, cst.For):
+        return False
+    names = names_read_in(node.body)
+    given = descendants(function if function is not None else loop.operation.document.tree, cst.Assign)
+    factors = [one.value for one in given if any(dotted(each.target) in names for each in one.targets)]
+    elements = names_read_in(node.target)
+    parts = [each for code in (node.body, *factors) for each in descendants(code, cst.Call, cst.BinaryOperation)]
+    return any(_is_bounded(one, elements) for one in parts)
+
+
+def _is_bounded(node: cst.CSTNode, elements: frozenset[str]) -> bool:
+    if isinstance(node, cst.Call):
+        return dotted(node.func).rpartition(".")[2] in _BOUNDS
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Divide):
+        return False
+    most = names_read_in(node.left)
+    return bool(most) and not most & elements and bool(names_read_in(node.right))
 
 
 def _of_average(loop: ParameterLoop) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.tril_indices")
 _RANDOM = calls("torch.rand", "torch.randn", "torch.randint", "torch.randperm")
+_OF_SIZES = calls("torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn")
 _STEPPED = calls("torch.arange", "torch.linspace", "torch.logspace")
 _WINDOWS = calls(*WINDOWS)
 _UNWANTED = ("device", "out", "generator", "pin_memory", "requires_grad")
@@ -190,7 +191,7 @@ def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:
         }
         sized = (one for one in constructors if id(one.node) in emptied or _takes_sizes(one) or _counts_up(one))
         made |= {one.node: one for one in sized}
-    return {node: one for node, one in made.items() if _is_plain(one)}
+    return {node: one for node, one in made.items() if _is_plain(one) and not _is_empty(one)}
 
 
 def _found(
@@ -317,6 +318,14 @@ def _is_plain(factory: Operation) -> bool:
     names = [name for name in _UNWANTED if unseen or name in seen]
     given = [context.given(name) for context in factory.contexts for name in names]
     return all(one.absent or one.literal is False for one in given)
+
+
+def _is_empty(factory: Operation) -> bool:
+    """Whether it makes a tensor without elements, of which nothing is copied."""
+    if not factory.does(*_OF_SIZES):
+        return False
+    sizes = [[*one.positional, *(one.given("size", 0).items or ())] for one in factory.contexts]
+    return all(any(type(size.literal) is int and size.literal == 0 for size in one) for one in sizes)
 
 
 def _takes_sizes(constructor: Operation) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call
-from accel_advisor.records.queries.models.bound_names import BoundNames
+from accel_advisor.records.queries.written_out.bound_names import BoundNames
 from accel_advisor.syntax.shapes import assigned_value, dotted
 from accel_advisor.values.values import Module
 

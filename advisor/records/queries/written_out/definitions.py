@@ -56,7 +56,7 @@ def computing_functions(facts: Facts, words: Collection[str]) -> Iterator[Defini
             continue
         if _EXPORTS.search(facts.document.code(statement)):
             continue
-        if not facts.is_used(statement):
+        if not facts.is_used(statement) or _is_fallback(facts, statement):
             continue
         differentiates = owner is not None and any(dotted(base.value).endswith("Function") for base in owner.bases)
         for function in descendants(statement, cst.FunctionDef):
@@ -81,6 +81,35 @@ def _outermost(tree: cst.Module) -> list[cst.FunctionDef | cst.ClassDef]:
             if id(one) not in hidden:
                 found.append(one)
     return found
+
+
+def _is_fallback(facts: Facts, definition: cst.FunctionDef | cst.ClassDef) -> bool:
+    """Whether it is named only where a condition or an error shows that torch lacks something."""
+    name, document = definition.name.value, facts.document
+    if facts.reflects or facts.is_read_elsewhere(name):
+        return False
+    own = {id(one) for one in descendants(definition, cst.Name)}
+    lacking = {id(one) for code in document.once(_fallbacks) for one in descendants(code, cst.Name)}
+    named = {id(one) for one in document.once(_read_alone) if one.value == name} - own
+    return bool(named) and named <= lacking
+
+
+def _fallbacks(tree: cst.Module) -> list[cst.CSTNode]:
+    """What runs where torch lacks something: handlers of the error that this is, and what conditions decide that ask
+    for it."""
+    lacking = [one for one in descendants(tree, cst.ExceptHandler) if _catches_absence(one)]
+    return [*lacking, *(one for one in descendants(tree, cst.If) if _asks_for_function(one))]
+
+
+def _read_alone(tree: cst.Module) -> list[cst.Name]:
+    """The names of a module that are no attributes of anything."""
+    attributes = {id(one.attr) for one in descendants(tree, cst.Attribute)}
+    return [one for one in descendants(tree, cst.Name) if id(one) not in attributes]
+
+
+def _catches_absence(handler: cst.CSTNode) -> bool:
+    caught = handler.type if isinstance(handler, cst.ExceptHandler) else None
+    return caught is not None and any(one.value in _ASKS for one in descendants(caught, cst.Name))
 
 
 def _asks_for_function(branch: cst.If) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.queries.models.bound_names import BoundNames
+from accel_advisor.records.queries.written_out.bound_names import BoundNames
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 

@@ -5,7 +5,6 @@ Names are followed in the order of the text: each stands for what the last assig
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls
-from accel_advisor.records.queries.models.bound_names import BoundNames
-from accel_advisor.records.queries.models.returned_weights import beside, is_dropped, returned_beside
+from accel_advisor.records.queries.written_out.attention_layout import Equation, equation, operands
+from accel_advisor.records.queries.written_out.bound_names import BoundNames
+from accel_advisor.records.queries.written_out.returned_weights import beside, is_dropped, returned_beside
 from accel_advisor.syntax.shapes import assigned_value, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Module
@@ -31,10 +31,8 @@ _NUMBERS = frozenset({"sqrt", "size", "float", "int"})
 _INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 _SCALES = (cst.Multiply, cst.Divide, cst.MultiplyAssign, cst.DivideAssign)
 _CASTS = frozenset({"float", "half", "type", "type_as", "to", "contiguous"})
-_EQUATION = re.compile(r"([^,>]+),([^,>]+)->([^,>]+)")
 _FACTS = frozenset({"dtype", "shape", "device", "size", "dim", "ndim"})
 """What is read of a tensor without its values."""
-_Equation = tuple[tuple[str, ...], ...]
 
 
 @dataclass(slots=True)
@@ -43,12 +41,19 @@ class Attention:
 
     Attributes:
         scores: the product of queries and keys.
+        equation: how that is written as an equation, and ``values``: the product of weights and values.
+        flat: whether they have three dimensions.
+        turned: the name of the keys, where that stands for them with their dimensions exchanged.
         masked: whether some scores are replaced before the softmax.
         names: where scores and weights are read by a name, on the way to the values, and what binds that name there.
         returned: whether the weights are returned beside the result to callers that may use them.
     """
 
     scores: cst.BaseExpression
+    equation: Equation | None = None
+    values: Equation | None = None
+    flat: bool = False
+    turned: str = ""
     masked: bool = False
     names: list[tuple[cst.Name, cst.CSTNode]] = field(default_factory=list)
     returned: bool = False
@@ -126,7 +131,7 @@ class _Function:
             spared = self._changing if without_options else self._optional
             others = (one for one in self._reads if id(one) not in names and id(one) not in spared)
             if not any((one.value, id(way)) in ways for one in others for way in self._names.bindings(one)):
-                yield found
+                yield replace(found, values=self._equation(node))
 
     def are_weights(self, names: frozenset[int]) -> bool:
         """Whether all of these names stand for weights of an attention where they are read."""
@@ -195,14 +200,16 @@ class _Function:
         if (cast := _cast(node)) is not None:
             return self._scores(cast)
         factors = self._factors(node)
-        equation = self._equation(node)
-        if equation is not None:
-            crossed = _is_of_scores(equation)
+        written = self._equation(node)
+        flat = self._called.get(id(node)) == "torch.bmm" or _receiver(node, "bmm") is not None
+        if written is not None:
+            crossed, flat = written.is_of_scores, len(written.product) == 3 and "." not in written.product
         else:
-            flat = self._called.get(id(node)) == "torch.bmm" or _receiver(node, "bmm") is not None
             crossed = factors is not None and self._is_crossed(factors[1], flat) and not self._is_crossed(factors[0])
-        crossed = crossed and factors is not None and not self._is_of_one(factors[0])
-        return Attention(node) if crossed and isinstance(node, cst.BaseExpression) else None
+        if not crossed or factors is None or self._is_of_one(factors[0]) or not isinstance(node, cst.BaseExpression):
+            return None
+        turned = factors[1].value if written is None and isinstance(factors[1], cst.Name) else ""
+        return Attention(node, written, flat=flat, turned=turned)
 
     def _unmasked(self, node: cst.CSTNode | None) -> cst.BaseExpression | None:
         """The scores of which some are replaced."""
@@ -219,7 +226,7 @@ class _Function:
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
             return node.left, node.right
         if self._equation(node) is not None and isinstance(node, cst.Call):
-            first, second = _operands(node)
+            first, second = operands(node)
             return first, second
         receiver = _receiver(node, "matmul") or _receiver(node, "bmm")
         given = node.args if isinstance(node, cst.Call) else ()
@@ -227,13 +234,11 @@ class _Function:
             return given[0].value, given[1].value
         return (receiver, given[0].value) if receiver is not None and len(given) == 1 else None
 
-    def _equation(self, node: cst.CSTNode | None) -> _Equation | None:
+    def _equation(self, node: cst.CSTNode | None) -> Equation | None:
         """The dimensions of both factors and of the product, for one that is written as an equation."""
-        if not isinstance(node, cst.Call) or self._called.get(id(node)) not in _EINSUM or len(_operands(node)) != 2:
+        if not isinstance(node, cst.Call) or self._called.get(id(node)) not in _EINSUM:
             return None
-        texts = [text for one in node.args if (text := _text(one.value)) is not None]
-        found = _EQUATION.fullmatch(texts[0]) if len(texts) == 1 else None
-        return None if found is None else tuple(_dimensions(one) for one in found.groups())
+        return equation(node)
 
     def _is_scale(self, node: cst.BaseExpression) -> bool:
         """Whether a factor is a number, for all that is known: neither computed here nor learnt."""
@@ -288,37 +293,6 @@ def _masked(found: Attention | None) -> Attention | None:
     if found is not None:
         found.masked = True
     return found
-
-
-def _operands(node: cst.Call) -> list[cst.BaseExpression]:
-    """What an equation is about: beside its text, or in one list."""
-    given = [one.value for one in node.args if _text(one.value) is None]
-    listed = given[0] if len(given) == 1 else None
-    return [one.value for one in listed.elements] if isinstance(listed, (cst.List, cst.Tuple)) else given
-
-
-def _text(node: cst.BaseExpression) -> str | None:
-    """The text that an expression is, also a formatted one into which nothing is put; None for others."""
-    if isinstance(node, cst.SimpleString):
-        return node.raw_value
-    if not isinstance(node, cst.FormattedString):
-        return None
-    plain = [one.value for one in node.parts if isinstance(one, cst.FormattedStringText)]
-    return "".join(plain) if len(plain) == len(node.parts) else None
-
-
-def _dimensions(text: str) -> tuple[str, ...]:
-    """The names of dimensions: of one letter each, or words with spaces in between, as in einops."""
-    words = text.split()
-    return tuple(words) if len(words) > 1 else tuple(text.strip())
-
-
-def _is_of_scores(equation: _Equation) -> bool:
-    """Whether each query meets each key: the last dimension of the product is the second factor's alone, and one that
-    both have is gone."""
-    first, second, product = equation
-    gone = (set(first) & set(second)) - set(product)
-    return len(product) > 1 and len(gone) == 1 and product[-1] in set(second) - set(first)
 
 
 def _cast(node: cst.CSTNode | None) -> cst.BaseExpression | None:
