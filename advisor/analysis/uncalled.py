@@ -10,6 +10,7 @@ from functools import partial
 import libcst as cst
 
 from accel_advisor.analysis.receivers import Receivers
+from accel_advisor.analysis.step_functions import calls_steps, is_step_of_optimizer, is_step_of_training
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.frames import Entry, NamedCall, may_stop_autograd
 from accel_advisor.interpreter.interpreter import Interpreter
@@ -38,9 +39,7 @@ from accel_advisor.values.values import (
     join,
 )
 
-_REPEATED: frozenset[type[cst.CSTNode]] = frozenset({cst.For, cst.While, cst.FunctionDef, cst.ClassDef, cst.Lambda})
 _EVALUATES = re.compile(r"(?:Eval(?:uation|uator)?|Infer(?:ence|er)?)(?![a-z])")
-_OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
 
 _ONLY_TENSORS = frozenset("view size unsqueeze squeeze expand permute masked_fill dim byte bool long float".split())
 """Methods that only tensors have among what a model is given."""
@@ -99,8 +98,10 @@ class Uncalled:
             self._overridden = {(base, name) for one, names in below for base in one.lineage()[1:] for name in names}
             self._run_steps()
             hooks = self._machine.recorder.called.hooks
-            # which loops train is known last
-            for function in sorted((*roots, *training, *methods, *rest), key=hooks.__contains__):
+            # which loops train is known last, and what calls several steps in turn is one step
+            for function in sorted(
+                (*roots, *training, *methods, *rest), key=lambda one: (one in hooks, not calls_steps(one))
+            ):
                 for way in self._ways_to(function):
                     self._run(way, again=True)
                 for way in self._ways_through_bases(function):
@@ -160,11 +161,11 @@ class Uncalled:
         which nothing is known, the ``forward`` of a module that nothing else calls is likely to be what runs there, or
         a part of it; so is that of a loss where a loss is called of which nothing is known."""
         cls, called = function.owner, self._machine.recorder.called
-        if _is_step_of_optimizer(function):
+        if is_step_of_optimizer(function):
             return Surroundings(loops=(called.steps_of(function),), basis=Evidence.of(Ground.OPTIMIZER))
         if function in called.hooks:
             return self._around_hook(called.hooks[function])
-        if _is_step_of_training(function):
+        if is_step_of_training(function):
             return Surroundings(loops=(called.steps_of(function),), basis=Evidence.of(Ground.STEP))
         if function.name != "forward" or cls is None or cls in called.classes or not _trains(function):
             return NOTHING
@@ -315,22 +316,6 @@ def _roots_to(name: str, mentions: dict[str, set[str]]) -> set[str]:
         reached |= more
     inner = {each for one in reached if one in mentions for each in mentions[one]}
     return (reached - inner) & mentions.keys()
-
-
-def _is_step_of_optimizer(function: Function) -> bool:
-    """Whether a function is what an optimizer of the project does at each step."""
-    if function.name != "step" or function.owner is None:
-        return False
-    return any(base.startswith("torch.optim.") for base in function.owner.library_bases())
-
-
-def _is_step_of_training(function: Function) -> bool:
-    """Whether a function computes gradients and has an optimizer take one step, in no loop of its own."""
-    outside = [dotted(one.func) for one in descendants(function.node.body, cst.Call, but=_REPEATED)]
-    if not any(one.endswith(".step") and _OPTIMIZER.search(one) for one in outside):
-        return False
-    called = [dotted(one.func) for one in descendants(function.node.body, cst.Call)]
-    return any("backward" in one.rpartition(".")[2] for one in called)
 
 
 def _training_among(*calls: list[Surroundings]) -> Surroundings | None:
