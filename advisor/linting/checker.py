@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from accel_advisor.analysis.stack_room import with_room
 from accel_advisor.config import Config
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.linting import garbage_collection
@@ -59,7 +60,7 @@ class Checker:
             sources: bytes by filename, which stand instead of what is on disk.
         """
         with garbage_collection.paused():
-            result = self._check(program, contents, sources)
+            result = with_room(self._check, program, contents, sources)
         garbage_collection.collect_now_and_then()
         return result
 
