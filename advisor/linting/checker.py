@@ -24,6 +24,7 @@ from accel_advisor.source.suppressions import Suppressions
 
 if TYPE_CHECKING:
     from accel_advisor.analysis.module_finder import ModuleFinder
+    from accel_advisor.analysis.project import Analysis
     from accel_advisor.project.requirements import Declared, Requirements
     from accel_advisor.records.facts import Facts
 
@@ -50,7 +51,11 @@ class Checker:
         return self._rulesets.setdefault(config, Ruleset(config))
 
     def understood(self, facts: Facts) -> None:
-        """Told what is known of each document before its rules run; a subclass may keep it."""
+        """Told what is known of each document before its rules run."""
+
+    def finished(self, analysis: Analysis) -> None:
+        """Told when they have run. A subclass that keeps what is known must not take it apart."""
+        analysis.take_apart()
 
     def check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:
         """Everything that is to be said about a program.
@@ -162,6 +167,7 @@ class Checker:
             self.understood(facts)
             if filename not in callers:
                 found.take(_judged(facts, rulesets[filename]))
+        self.finished(analysis)
         return found
 
 
