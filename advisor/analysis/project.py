@@ -15,7 +15,7 @@ from accel_advisor.datasets.description import describe_dataset
 from accel_advisor.datasets.sample_making import make_samples
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.project.requirements import Declared, Requirements
-from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.facts import Facts, LoaderCall, Program
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.shown_path import shown_path
@@ -39,6 +39,21 @@ class Analysis:
     facts: dict[str, Facts] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     consulted: frozenset[str] = frozenset()
+    machine: Interpreter | None = field(default=None, repr=False)
+
+    def take_apart(self) -> None:
+        """Ends what parts of it know of each other, once nobody asks it anything any more. Then all of it is gone with
+        the last that refers to it, and no collector has to look for it among everything that is kept."""
+        if self.machine is not None:
+            recorder = self.machine.recorder
+            for facts in recorder.facts.values():
+                facts.program = Program()
+            for loader in (*recorder.loaders, *recorder.evident_loaders):
+                loops = (loader.loops, loader.passes, loader.around, loader.now_and_then, loader.renewed)
+                for known in (*loops, loader.transfers):
+                    known.clear()
+            vars(self.machine).clear()
+            self.machine = None
 
 
 class Project:
@@ -141,7 +156,7 @@ def analyze(
     callers = list(callers)
     project = Project(documents, root, unsaved, callers, finder)
     machine = Interpreter(project, describe_dataset)
-    analysis = Analysis()
+    analysis = Analysis(machine=machine)
     asked = [one.path for one in documents]
     todo = [*asked, *callers]
     with deep_stack():

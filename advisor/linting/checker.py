@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from accel_advisor.analysis.stack_room import with_room
 from accel_advisor.config import Config
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.linting import garbage_collection
@@ -23,6 +24,7 @@ from accel_advisor.source.suppressions import Suppressions
 
 if TYPE_CHECKING:
     from accel_advisor.analysis.module_finder import ModuleFinder
+    from accel_advisor.analysis.project import Analysis
     from accel_advisor.project.requirements import Declared, Requirements
     from accel_advisor.records.facts import Facts
 
@@ -49,7 +51,11 @@ class Checker:
         return self._rulesets.setdefault(config, Ruleset(config))
 
     def understood(self, facts: Facts) -> None:
-        """Told what is known of each document before its rules run; a subclass may keep it."""
+        """Told what is known of each document before its rules run."""
+
+    def finished(self, analysis: Analysis) -> None:
+        """Told when they have run. A subclass that keeps what is known must not take it apart."""
+        analysis.take_apart()
 
     def check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:
         """Everything that is to be said about a program.
@@ -59,7 +65,7 @@ class Checker:
             sources: bytes by filename, which stand instead of what is on disk.
         """
         with garbage_collection.paused():
-            result = self._check(program, contents, sources)
+            result = with_room(self._check, program, contents, sources)
         garbage_collection.collect_now_and_then()
         return result
 
@@ -161,6 +167,7 @@ class Checker:
             self.understood(facts)
             if filename not in callers:
                 found.take(_judged(facts, rulesets[filename]))
+        self.finished(analysis)
         return found
 
 

@@ -64,13 +64,14 @@ class Class(Cell):
     scope: Scope
     bases: tuple[Value, ...]
     decorators: tuple[Value, ...] = ()
-    _lineage: tuple[Class, ...] = field(default=(), init=False, repr=False)
+    _above: tuple[Class, ...] = field(default=(), init=False, repr=False)
     _library_bases: frozenset[str] = field(default=frozenset(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         # asked for at each call of a method
         lineage = self._found_lineage()
-        object.__setattr__(self, "_lineage", lineage)
+        # without itself: what refers to itself is gone only once garbage is collected
+        object.__setattr__(self, "_above", lineage[1:])
         object.__setattr__(self, "_library_bases", self._found_library_bases(lineage))
 
     @property
@@ -85,7 +86,7 @@ class Class(Cell):
 
     def lineage(self) -> tuple[Class, ...]:
         """The class and its bases in the project, nearest first."""
-        return self._lineage
+        return (self, *self._above)
 
     def _found_library_bases(self, lineage: tuple[Class, ...]) -> frozenset[str]:
         found = {"?"} if len(lineage) == MOST_BASES else set[str]()

@@ -17,7 +17,6 @@ class Scope:
         document: where its code stands.
         parent: the scope that free names are looked up in next; None for a module.
         kind: ``module``, ``class`` or ``function``.
-        globals: the scope of the module that it belongs to.
         captured: whether a function or class was defined in it, which may look names up here later.
         global_names: names that a ``global`` statement sends there.
         stars: scopes and library modules whose names a star import brought in.
@@ -27,12 +26,18 @@ class Scope:
         self.document = document
         self.parent = parent
         self.kind = kind
-        self.globals: Scope = self if parent is None else parent.globals
+        self._module: Scope | None = None if parent is None else parent.globals
         if parent is not None:
             parent.captured |= kind == "class"
         self.captured: bool = False
         self.global_names: set[str] = set()
         self.stars: list[Value] = []
+
+    @property
+    def globals(self) -> Scope:
+        """The scope of the module that it belongs to. One that referred to itself would be gone only once garbage is
+        collected, and its document with it."""
+        return self._module or self
 
     def enclosing(self) -> Scope | None:
         """Where a free name is looked up next; class bodies are skipped, as Python does."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import accel_advisor
+from accel_advisor.analysis.project import Analysis
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Finding
@@ -170,6 +171,9 @@ class _Keeping(Checker):
     def understood(self, facts: Facts) -> None:
         if os.path.realpath(facts.document.filename) == self._path:
             self.facts = facts
+
+    def finished(self, analysis: Analysis) -> None:
+        pass  # it is asked more
 
 
 def _split(place: str) -> tuple[str, int | None, int]:
