@@ -34,11 +34,14 @@ class Analysis:
         facts: by filename.
         failures: why a document has no facts, in one sentence, by filename.
         consulted: other files of the project that were read.
+        documents: all that were read, those that were asked for and others.
+        machine: what they were interpreted by; None once it was taken apart.
     """
 
     facts: dict[str, Facts] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     consulted: frozenset[str] = frozenset()
+    documents: tuple[Document, ...] = ()
     machine: Interpreter | None = field(default=None, repr=False)
 
     def take_apart(self) -> None:
@@ -176,6 +179,7 @@ def analyze(
             continue
         analysis.facts[document.filename] = facts
     runs_on = known if known is not None else _declared(documents, root)
+    analysis.documents = tuple(one for one in project.documents.values() if one is not None)
     analysis.consulted = project.consulted.union(*(one.read for one in runs_on.values()))
     assemble(machine, analysis.consulted)
     for filename, one in analysis.facts.items():

@@ -307,6 +307,14 @@ def answer_by_arguments(machine: Machine, test: cst.BaseExpression) -> bool | No
     return (known.value == other.value) is isinstance(only.operator, cst.Equal) if isinstance(other, Constant) else None
 
 
+def untaken_branches(answers: list[bool | None]) -> frozenset[int]:
+    """The branches that are not taken where this is what their tests come to, as far as it is known: those whose test
+    is not met, and all behind one whose test is."""
+    met = answers.index(True) if True in answers else len(answers)
+    unmet = [at for at, answer in enumerate(answers) if answer is False]
+    return frozenset([*unmet, *range(met + 1, len(answers) + 1)])
+
+
 def answer_by_default(machine: Machine, test: cst.BaseExpression, value: Value) -> tuple[str, bool] | None:
     """The option that decides a test alone, and what the test comes to while it keeps its default; ``value`` is that
     of the test."""

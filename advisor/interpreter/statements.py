@@ -25,6 +25,7 @@ from accel_advisor.interpreter.parameters import (
     hands_back,
     parameter_defaults,
     register,
+    untaken_branches,
 )
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.shapes import devices_asked_for, dotted, modulus_in, names_epoch
@@ -165,9 +166,9 @@ def _if(machine: Machine, node: cst.If) -> bool:
         frame.condition(node, test, node, branches=len(bodies) if orelse is not None else 0) for test in tests
     ]
     condition = max(conditions, key=lambda one: frame.loops.index(one.varies) + 1 if one.varies is not None else 0)
-    answer = answer_by_arguments(machine, node.test) if len(tests) == 1 else None
-    if answer is not None:
-        condition = replace(condition, answer=answer)
+    answers = [answer_by_arguments(machine, one) for one in tests]
+    if untaken := untaken_branches(answers):
+        condition = replace(condition, answer=answers[0] if len(tests) == 1 else None, untaken=untaken)
     by_default = answer_by_default(machine, node.test, asked) if len(tests) == 1 else None
     if by_default is not None:
         condition = replace(condition, option=by_default[0], default=by_default[1])

@@ -25,6 +25,7 @@ from accel_advisor.source.suppressions import Suppressions
 if TYPE_CHECKING:
     from accel_advisor.analysis.module_finder import ModuleFinder
     from accel_advisor.analysis.project import Analysis
+    from accel_advisor.analysis.unused_code import UnusedCode
     from accel_advisor.project.requirements import Declared, Requirements
     from accel_advisor.records.facts import Facts
 
@@ -146,6 +147,7 @@ class Checker:
         if not any(rulesets[one.filename].rules for one in documents):
             return found
         from accel_advisor.analysis.project import analyze
+        from accel_advisor.analysis.unused_code import UnusedCode
 
         known = {one.filename: self._declared(one, root, rulesets[one.filename].config) for one in documents}
         try:
@@ -163,10 +165,12 @@ class Checker:
         found.consulted = analysis.consulted
         for filename, sentence in analysis.failures.items():
             found.findings.append(tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
+        unused = UnusedCode(analysis.documents, str(root), unsaved)
         for filename, facts in analysis.facts.items():
             self.understood(facts)
             if filename not in callers:
-                found.take(_judged(facts, rulesets[filename]))
+                found.take(_judged(facts, rulesets[filename], unused))
+        found.consulted |= unused.consulted
         self.finished(analysis)
         return found
 
@@ -199,7 +203,7 @@ def _document(filename: str, raw: bytes, *, excerpted: bool) -> Document:
     return document
 
 
-def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
+def _judged(facts: Facts, ruleset: Ruleset, unused: UnusedCode) -> _Found:
     """What the rules say about a document; where all of those that are on by default are silent, what is seen there."""
     from accel_advisor.records.queries.seen_training import landmarks, seen_training
 
@@ -207,7 +211,7 @@ def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
     filename = facts.document.filename
     for rule in ruleset.rules:
         try:
-            for one in rule.check(facts):
+            for one in unused.set_aside(facts.document, rule.check(facts)):
                 found.findings.append(one)
         except DocumentError as error:
             found.findings.append(unreadable(filename, str(error), error.row, error.column, syntax=error.syntax))

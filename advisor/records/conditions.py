@@ -43,6 +43,7 @@ class Condition:
         branches: how many there are, if one of them is taken in any case; 0 otherwise.
         exits: whether it leads out of the loop or the function, before the statement is reached.
         answer: what the test comes to where what the function was given decides it.
+        untaken: the branches that are not taken, where what the function was given decides that.
         option: the option of the command line that decides the test alone, or else the environment's variable, where
             its default is known; empty otherwise.
         default: what the test comes to while that keeps its default.
@@ -59,11 +60,12 @@ class Condition:
     option: str = ""
     default: bool = False
     function: cst.FunctionDef | cst.Lambda | None = None
+    untaken: frozenset[int] = frozenset()
 
     def of_branch(self, branch: int) -> Condition:
         """This condition in one of its branches."""
         known = self.node, self.within, self.varies, branch, self.branches, self.exits, self.answer
-        return Condition(*known, self.option, self.default, self.function)
+        return Condition(*known, self.option, self.default, self.function, self.untaken)
 
     @property
     def test(self) -> cst.BaseExpression | None:
@@ -73,7 +75,7 @@ class Condition:
     @property
     def never(self) -> bool:
         """Whether it is a branch that is not taken, by what the function was given."""
-        return self.answer is not None and self.branch is not None and self.answer is not (self.branch == 0)
+        return self.branch in self.untaken
 
     @property
     def rare(self) -> bool:

@@ -53,6 +53,7 @@ class LoaderContext:
         chain: the calls that led here, outermost first.
         loops: the loops that it is built in, outermost first.
         repeats: whether nothing that the call reads changes from one pass of the innermost loop to the next.
+        untaken: whether it stands in a branch that is not taken there, by what the function is given.
     """
 
     arguments: dict[str, Argument]
@@ -62,6 +63,7 @@ class LoaderContext:
     loops: tuple[Loop, ...] = ()
     repeats: bool = False
     files: tuple[Filed, ...] = ()
+    untaken: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -137,13 +137,19 @@ class Loop:
     def may_be_short(self) -> bool:
         """Whether it may take the first few batches only: it holds a ``break``, or counts them where it begins."""
         counted = names_read_in(self.node.iter) if isinstance(self.node, cst.For) else frozenset()
-        counts = not counted.isdisjoint(("islice", "itertools.islice", "range", "xrange"))
+        counts = self.takes_some or not counted.isdisjoint(("range", "xrange"))
         return counts or next(descendants(self.node, cst.Break), None) is not None
 
     @property
     def takes_first_few(self) -> bool:
         """Whether a literal number says, where it begins, how many batches it takes at most."""
         return isinstance(self.node, cst.For) and _is_cut(self.node.iter, self.document.imported)
+
+    @property
+    def takes_some(self) -> bool:
+        """Whether a number, be it computed, says where it begins how many batches it takes at most: ``islice``."""
+        counted = names_read_in(self.node.iter) if isinstance(self.node, cst.For) else frozenset()
+        return not counted.isdisjoint(("islice", "itertools.islice"))
 
     def carries(self, holder: str) -> bool:
         """Whether a pass reads a name or attribute before it binds it: what the pass before has left there."""

@@ -23,8 +23,10 @@ class HostSyncEveryStep(Rule):
         of a module too (`int(self.step)`). What a step reads twice counts once. Functions that the loop calls are a
         part of it, and so are the methods of a model and of its parts: each file reports what stands in it, with the
         calls in the loop that lead there. It is a warning from three waits on, where a step waits for each parameter or
-        sample, and where only every hundredth uses what is read. A tensor on an unknown device counts where the program
-        names a GPU, and in the `step` of a project's own optimizer. Epochs of one step are reported from three on.
+        sample, and where only every hundredth uses what is read; not for what the host computes with values that the
+        step goes on with (a matching, a plan, indices that it draws). A tensor on an unknown device counts where the
+        program names a GPU, and in the `step` of a project's own optimizer. Epochs of one step are reported from three
+        on.
 
     Why it costs time
         To read a value the host waits until all that it has queued is done, and the GPU then idles until it has queued

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from accel_advisor.finding import Finding, Pause, Severity
+from accel_advisor.finding import Finding, Frequency, Pause, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.copies import waiting_copy_words as words
 from accel_advisor.records.queries.copies.made_copies import MadeCopy, made_copies
@@ -55,9 +55,9 @@ class BlockingHostToDeviceCopy(Rule):
         but for trainings, where a framework moves the batches, where the loop changes the batch on the host after the
         copy, where the samples may be on the device already, where a loader without workers and pinning takes them out
         of memory, and where nothing speaks for a GPU. It is only `info` where the device is not known, and where a
-        setting that is off by default decides `non_blocking`. A loop that trains nothing and reads values of the GPU in
-        every pass waits anyway: a copy there is named beside one that is worth more, or else only where the rule is
-        selected.
+        setting that is off by default decides `non_blocking`, or where a few batches (`islice`) train nothing. A loop
+        that trains nothing and reads values of the GPU in every pass waits anyway: a copy there is named beside one
+        that is worth more, or else only where the rule is selected.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; for a
@@ -100,11 +100,11 @@ class BlockingHostToDeviceCopy(Rule):
         pinned, aside = all(copy.pinned for copy in copies), all(copy.aside for copy in copies)
         remedy = words.remedy_for(copies)
         claim = f"{words.copying_and_waiting(copies)}{basis.clause}"
-        held = aside or all(copy.transfer.waits_unless_asked for copy in copies)
+        often = Frequency.EPOCH if all(copy.few for copy in copies) else self.frequency
+        held = aside or often is not self.frequency or all(copy.transfer.waits_unless_asked for copy in copies)
         severity = Severity.WARNING if pinned and basis.proven and not held else Severity.INFO
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
         at, fix = first.transfer.node, asynchronous_fix(copies)
         known = self.finding(facts, at, claim, remedy, fix=fix, related=related, basis=basis, group=remedy)
-        minor = aside or all(copy.slight for copy in copies)
-        wait = wait_for_batches(first.transfer.contexts)
-        return replace(known, severity=severity, minor=minor, aside=aside, wait=wait)
+        minor, wait = aside or all(copy.slight for copy in copies), wait_for_batches(first.transfer.contexts)
+        return replace(known, severity=severity, minor=minor, aside=aside, wait=wait, frequency=often)

@@ -106,7 +106,8 @@ def plain(root: Path, one: Finding) -> tuple[object, ...]:
         [(below(root, edit.filename), edit.span.start.row, edit.content) for edit in one.fix.edits] if one.fix else []
     )
     related = [(below(root, place.filename), place.span.start.row, place.message) for place in one.related]
-    return one.code, one.severity.value, str(one.span.start), str(one.span.end), len(one.message) > 0, edits, related
+    weight, place = (one.severity.value, one.minor), (str(one.span.start), str(one.span.end))
+    return one.code, weight, *place, len(one.message) > 0, edits, related
 
 
 def below(root: Path, filename: str) -> str:

@@ -76,6 +76,7 @@ def build_loader(
         loops=machine.frame.loops,
         repeats=_repeats(machine, node),
         files=arguments.files,
+        untaken=any(one.never for one in machine.frame.conditions),
     )
     call.contexts.append(context)
     method = next((one for one in reversed(machine.frame.functions) if one.owner is not None), None)

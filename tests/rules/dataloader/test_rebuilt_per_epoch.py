@@ -253,3 +253,25 @@ for step, x in zip(range(9), batches(4)):
 def test_a_loader_that_is_built_again_where_it_is_used_up(old: str, new: str, tmp_path: Path) -> None:
     check_one("ACC107", USED_UP, tmp_path)
     check_one("ACC107", USED_UP.replace(old, new).replace("  # -> info", ""), tmp_path)
+
+
+BY_MODE = """
+def build(mode):
+    if mode == "train":
+        return DataLoader(files, num_workers=2)
+    elif mode == "test":
+        return DataLoader(files, num_workers=4)
+for epoch in range(9):
+    for x in build("train"):
+        model(x).sum().backward()
+    for x in build("test"):
+        model(x)
+"""
+
+
+def test_each_branch_counts_in_the_calls_that_take_it(tmp_path: Path) -> None:
+    assert [one.span.start.row for one in findings_of("ACC107", STAGED_FILES + BY_MODE, tmp_path)] == [
+        at for at, line in enumerate((STAGED_FILES + BY_MODE).splitlines(), 1) if "DataLoader(files" in line
+    ]
+    unasked = BY_MODE.replace('    for x in build("test"):\n        model(x)\n', "")
+    assert len(findings_of("ACC107", STAGED_FILES + unasked, tmp_path)) == 1

@@ -231,6 +231,9 @@ for epoch in range(10):
         loss = model(x.cuda()).sum()
         loss.backward()
         opt.step()
+    with torch.no_grad():
+        for (x,) in maker.run("test"):
+            model(x.cuda())
 """,
     "dp": "import sys\n"
     + MODEL

@@ -200,7 +200,7 @@ for x, y in loader:
 
 def test_what_the_host_computes_for_the_gpu_cannot_wait_for_an_epoch(tmp_path: Path) -> None:
     for source, words in (
-        (ROUND_TRIP, "the host computes with it and sends the result back"),
+        (ROUND_TRIP, "the host computes with it and the step needs the result"),
         (ROUND_TRIP.replace("torch.from_numpy(found).to(x.device)", "found").replace("aligned(out) *", "1 *"), "once"),
     ):
         source = source.replace("1 * out", "out + 0 * len(aligned(out))") if words == "once" else source

@@ -279,3 +279,26 @@ def test_a_mask_that_is_made_on_a_device(tmp_path: Path) -> None:
     (found,) = findings_of("ACC208", MASKED, tmp_path)
     assert "`self.layer(x)[chosen]`" in found.message
     assert not findings_of("ACC208", MASKED.replace("len(x), device=self.device", "len(x)"), tmp_path)
+
+
+DRAWN = "k = torch.multinomial(h.softmax(1)[0], 1).item()"
+REDUCED = "n = h.sum(); torch.distributed.all_reduce(n); n = torch.clamp(n / 2, min=1).item()"
+REMEDIES = {
+    "a draw for each sample": (f"for i in range(4): {DRAWN}", "draw for the whole batch at once"),
+    "a draw for each sample, by a name": (
+        "for i in range(4): k = torch.multinomial(h.softmax(1)[0], 1); k = k.item()",
+        "draw for the whole batch at once",
+    ),
+    "a draw": (DRAWN, "draw it on the host"),
+    "what a draw goes into": ("k = (h + torch.rand(8, 2).cuda()).max().item()", "take the value from the batch"),
+    "a sum over processes": (REDUCED, "compute with it as a tensor, since the other processes had a part in it"),
+    "no sum": (REDUCED.replace("torch.distributed.all_reduce(n); ", ""), "take the value from the batch"),
+    "another sum": (REDUCED.replace("all_reduce(n)", "all_reduce(h)"), "take the value from the batch"),
+}
+
+
+@pytest.mark.parametrize("case", REMEDIES)
+def test_what_is_in_no_batch_is_not_taken_from_it(case: str, tmp_path: Path) -> None:
+    body, remedy = REMEDIES[case]
+    (found,) = findings_of("ACC208", NET.replace("BODY", body), tmp_path)
+    assert remedy in found.message

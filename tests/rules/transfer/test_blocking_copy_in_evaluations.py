@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.finding import Severity
+from accel_advisor.finding import Frequency, Severity
 
 from ..checks import findings_of
 from ..programs import MODEL, PHOTOS
@@ -54,3 +54,20 @@ def test_parts_of_a_batch_are_copied_in_its_pass(tmp_path: Path) -> None:
     assert found.aside
     (found,) = findings_of("ACC201", parts + "\n    model(x).sum().backward()", tmp_path)
     assert not found.aside
+
+
+FEW = (
+    EVALUATION.replace("right += model(x).argmax(1).sum().item()", "model(x)")
+    .replace("in loader:", "in itertools.islice(loader, few):")
+    .replace("loader = ", "import itertools\nfew = len(photos) // 8\nloader = ")
+    .replace("right = 0\n", "right = 0\nfor x, y in DataLoader(photos):\n    model(x).sum().backward()\n")
+)
+
+
+def test_a_pass_over_a_few_batches_that_trains_nothing_is_no_step(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", FEW, tmp_path)
+    assert (found.severity, found.frequency) == (Severity.INFO, Frequency.EPOCH)
+    whole = FEW.replace("itertools.islice(loader, few)", "loader")
+    for source in (FEW + "\n    model(x).sum().backward()", whole):
+        (found,) = findings_of("ACC201", source, tmp_path)
+        assert (found.severity, found.frequency) == (Severity.WARNING, Frequency.STEP)

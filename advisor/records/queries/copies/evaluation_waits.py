@@ -19,6 +19,13 @@ def evaluates_and_waits(facts: Facts, loops: Iterable[Loop | None]) -> bool:
     return bool(found) and all(one is not None and _evaluates(one) and reads_in_each_pass(facts, one) for one in found)
 
 
+def takes_few(facts: Facts, loops: Iterable[Loop | None]) -> bool:
+    """Whether there are loops, and each is one over some batches alone that trains nothing, in a program that trains
+    elsewhere: it gathers statistics between epochs, say."""
+    found = list(dict.fromkeys(loops)) if facts.trains else []
+    return bool(found) and all(one is not None and one.takes_some and _evaluates(one) for one in found)
+
+
 def pass_over(loader: BatchSource | None, inner: Loop | None) -> Loop | None:
     """The outermost of a loop and those around it that takes the batches of a loader: what goes over the parts of a
     batch within it is no pass of its own."""

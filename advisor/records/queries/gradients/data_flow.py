@@ -145,6 +145,10 @@ class DataFlow:
                     reached.setdefault(id(one), []).append(reading)
         return self._reached[binding.name].get(id(binding), [])
 
+    def readings_of(self, name: str) -> list[cst.BaseExpression]:
+        """Where a name, or an attribute of ``self``, is read, whatever it holds there."""
+        return self._readings.get(name, [])
+
     def bound_by(self, statement: cst.CSTNode) -> list[Binding]:
         """What a statement binds."""
         return [one for found in self._bindings.values() for one in found if one.statement is statement]

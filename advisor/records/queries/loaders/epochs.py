@@ -180,10 +180,11 @@ def rebuilt_loaders(facts: Facts) -> Iterator[tuple[LoaderCall, Loop | None]]:
             if _is_made_of_the_same(loader):
                 yield loader, None
             continue
-        if not all(one.repeats for one in loader.contexts):
+        built = [one for one in loader.contexts if not one.untaken]
+        if not built or not all(one.repeats for one in built):
             continue
-        epochs = loader.contexts[0].loops[-1]
-        if not epochs.counts or any(one.loops[-1] is not epochs for one in loader.contexts):
+        epochs = built[0].loops[-1]
+        if not epochs.counts or any(one.loops[-1] is not epochs for one in built):
             continue
         if any(loop.parent is epochs for loop in loader.loops) and not _is_a_run(facts, epochs):
             yield loader, epochs

@@ -19,16 +19,18 @@ from accel_advisor.records.queries.steps.step_values import (
     guards_step,
     happens_for_each,
     is_checked,
+    is_drawn,
     is_on_host,
+    is_reduced,
     read_by,
+    reads_one_of_many,
     reads_own_state,
+    reads_parameter,
     used_now_and_then,
 )
-from accel_advisor.records.queries.steps.training_steps import (
-    one_step_each,
-    training_loop,
-)
+from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
 from accel_advisor.records.queries.waits.acting_loops import acting_loops, happens_in_learning
+from accel_advisor.records.queries.waits.host_work import is_worked_on, sends_back
 from accel_advisor.records.queries.waits.step_waits import MANY, LoopWaits, Need, Wait
 from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import dotted
@@ -122,7 +124,9 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     for operation, loop, basis in _at_every_step(facts, gpu):
         late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
         each, guards = happens_for_each(loop, operation), checks and guards_step(loop, operation)
-        found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks, each, guards))
+        found.setdefault(loop, []).append(
+            Wait(operation, _need(facts, loop, operation), basis, late, checks, each, guards)
+        )
     acting = acting_loops(facts, found)
     for loop, waits in found.items():
         if only_differentiates(facts, loop) or _gives_closures(loop) or all(one.guards for one in waits):
@@ -178,7 +182,7 @@ def _branches(context: OperationContext) -> list[Condition]:
     return [one for one in context.conditions if one.branch is not None]
 
 
-def _need(operation: Operation) -> Need:
+def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
     if operation.what in _REPEATS:
         return Need.COUNTS
     if not operation.does(*_SIZED) and reads_own_state(operation):
@@ -191,19 +195,21 @@ def _need(operation: Operation) -> Need:
         return Need.FAILURE
     if operation.does(*_SIZED):
         return Need.SIZE
-    if operation.does(*_COPIES) and _sends_back(operation.function):
-        return Need.ROUND_TRIP
-    inside = all("forward" in one.functions for one in operation.contexts)
-    return Need.FORWARD if inside and not _learns(operation) else Need.VALUES
+    if operation.does(*_COPIES) and sends_back(operation):
+        return Need.HOST
+    inside = all("forward" in one.functions for one in operation.contexts) and not _learns(operation)
+    several = operation.does(*_COPIES) or reads_one_of_many(operation)
+    if several and not (inside and reads_parameter(operation)) and is_worked_on(facts, loop, operation):
+        return Need.HOST
+    return _need_of_forward(loop, operation) if inside else Need.VALUES
 
 
-def _sends_back(function: cst.CSTNode | None) -> bool:
-    """Whether a function that runs no backward pass makes a tensor of an array, and moves one."""
-    if not isinstance(function, cst.FunctionDef) or any(calls_of_backward(function)):
-        return False
-    names = {dotted(one.func).rpartition(".")[2] for one in descendants(function, cst.Call)}
-    called = {one.func.attr.value for one in descendants(function, cst.Call) if isinstance(one.func, cst.Attribute)}
-    return "from_numpy" in names | called and not called.isdisjoint(("to", "cuda", "type_as"))
+def _need_of_forward(loop: Loop, operation: Operation) -> Need:
+    """Of values that a ``forward`` goes on with, and that may be no part of a batch."""
+    if is_drawn(operation):
+        again = any(loop in one.loops and one.inner is not loop for one in operation.contexts)
+        return Need.DRAWN_EACH if again else Need.DRAWN
+    return Need.REDUCED if is_reduced(operation) else Need.FORWARD
 
 
 def _learns(operation: Operation) -> bool:
@@ -211,10 +217,10 @@ def _learns(operation: Operation) -> bool:
     return operation.function is not None and any(calls_of_backward(operation.function))
 
 
-def _order(document: Document, loop: Loop, wait: Wait) -> tuple[bool, bool, int]:
-    """Where a wait stands among the others: those in the text of the loop first, and last what has to be asked."""
+def _order(document: Document, loop: Loop, wait: Wait) -> tuple[bool, bool, bool, int]:
+    """Where a wait stands among the others: those in the text of the loop first, and last what the host has to know."""
     node = wait.operation.node
-    return wait.guards, not loop.holds(document, node), document.span(node).start.offset
+    return wait.guards, wait.need is Need.HOST, not loop.holds(document, node), document.span(node).start.offset
 
 
 def gpu_of(facts: Facts) -> Evidence | None:

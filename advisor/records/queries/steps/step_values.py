@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
-from accel_advisor.syntax.shapes import dotted, names_read_in, self_attribute
+from accel_advisor.syntax.shapes import dotted, named_parameters, names_read_in, self_attribute
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 
@@ -25,6 +26,8 @@ _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 _PARAMETERS = re.compile(r"(^|_)(params|parameters|param_groups)$")
 _FINITE = frozenset({"isfinite", "isnan", "isinf"})
 _ANSWERS = frozenset({"all", "any", "item", "cpu"})
+_DRAWS = frozenset({"multinomial", "bernoulli", "bernoulli_", "rand", "randint", "randperm", "uniform_", "random_"})
+_REDUCES = frozenset({"all_reduce", "reduce", "broadcast"})
 
 
 def read_by(loop: Loop, operation: Operation) -> tuple[str, int]:
@@ -120,7 +123,12 @@ def _what_is_read(operation: Operation) -> cst.BaseExpression:
 
 def reads_own_state(operation: Operation) -> bool:
     """Whether an operation reads a buffer of the module that it is a part of, such as a flag that is set once."""
-    node: cst.CSTNode = _what_is_read(operation)
+    name = self_attribute(_without_copies(_what_is_read(operation)))
+    return name is not None and name in operation.document.once(_buffers)
+
+
+def _without_copies(node: cst.CSTNode) -> cst.CSTNode:
+    """What an expression takes a part of, or copies."""
     while True:
         if isinstance(node, cst.Subscript) or (isinstance(node, cst.Attribute) and node.attr.value == "data"):
             node = node.value
@@ -129,9 +137,63 @@ def reads_own_state(operation: Operation) -> bool:
         ):
             node = node.func.value
         else:
-            break
-    name = self_attribute(node)
-    return name is not None and name in operation.document.once(_buffers)
+            return node
+
+
+def reads_one_of_many(operation: Operation) -> bool:
+    """Whether an operation reads what the comprehension or loop around it goes over, one by one."""
+    name, loop = dotted(_subject(operation.node)), operation.contexts[0].inner
+    part = getattr(loop.node, "for_in", loop.node) if loop is not None else None
+    while isinstance(part, (cst.For, cst.CompFor)):
+        if name and name in names_read_in(part.target):
+            return True
+        part = getattr(part, "inner_for_in", None)
+    return False
+
+
+def reads_parameter(operation: Operation) -> bool:
+    """Whether an operation reads what the function around it was given, as a part of a batch is, or a part of that."""
+    node: cst.CSTNode = _what_is_read(operation)
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        node = node.value
+    function = operation.function
+    if not isinstance(node, cst.Name) or not isinstance(function, cst.FunctionDef) or node.value == "self":
+        return False
+    given = {one.name.value for one in named_parameters(function.params)}
+    return node.value in given and node.value not in bindings(function.body)
+
+
+def is_drawn(operation: Operation) -> bool:
+    """Whether an operation reads what was drawn at random right before, and no more was done with."""
+    calls = (one for one in _given(operation) if isinstance(one, cst.Call))
+    return any(isinstance(one.func, cst.Attribute) and one.func.attr.value in _DRAWS for one in calls)
+
+
+def is_reduced(operation: Operation) -> bool:
+    """Whether an operation reads something that the function around it adds up over all processes first."""
+    read = names_read_in(_what_is_read(operation))
+    calls = descendants(operation.function, cst.Call) if operation.function is not None else ()
+    reduced = (one.args[0].value for one in calls if one.args and dotted(one.func).rpartition(".")[2] in _REDUCES)
+    return any(dotted(one) in read for one in reduced)
+
+
+def _subject(node: cst.CSTNode) -> cst.CSTNode:
+    if not isinstance(node, cst.Call):
+        return node
+    return node.func.value if isinstance(node.func, cst.Attribute) else node.args[0].value if node.args else node
+
+
+def _given(operation: Operation) -> Iterator[cst.CSTNode]:
+    """What an operation reads, and what the names of it are bound to in the function around it."""
+    bound, seen = bindings(getattr(operation.function, "body", operation.document.tree)), set[str]()
+    pending: list[cst.CSTNode] = [_subject(operation.node)]
+    while pending:
+        node = _without_copies(pending.pop())
+        yield node
+        name = dotted(node)
+        if name not in seen:
+            seen.add(name)
+            pending += [one for one in bound.get(name, ()) if one is not None]
 
 
 def _buffers(tree: cst.Module) -> frozenset[str]:

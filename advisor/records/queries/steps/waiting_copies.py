@@ -13,7 +13,7 @@ from accel_advisor.finding import Applicability, Fix
 from accel_advisor.records.actions import Call, Method, calls
 from accel_advisor.records.dataset_facts import IssueKind
 from accel_advisor.records.loaders import LoaderCall, loader_of
-from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
+from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over, takes_few
 from accel_advisor.records.queries.copies.side_parts import only_side_parts_go
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_elsewhere
@@ -39,6 +39,7 @@ class WaitingCopy:
         basis: what shows that it copies batches, and to a GPU: the best of all ways in which it is reached.
         recast: whether it always copies what a cast made of a batch, in memory that no loader pinned.
         aside: whether it only happens in evaluations whose every pass waits anyway.
+        few: whether it only happens where a few batches are taken and nothing is trained.
         slight: whether it is worth no remark by itself: it copies only small parts of batches whose samples take
             another way.
     """
@@ -48,6 +49,7 @@ class WaitingCopy:
     basis: Evidence
     recast: bool
     aside: bool
+    few: bool
     slight: bool
 
     @property
@@ -155,9 +157,10 @@ def _waiting(facts: Facts, transfer: Transfer) -> WaitingCopy | None:
     loaders = [loader for one, _ in found if (loader := loader_of(one.loader)) is not None]
     basis = min((basis for _, basis in found), key=lambda one: len(one.grounds))
     recast = all(one.moved.recast for one, _ in found)
-    aside = evaluates_and_waits(facts, (pass_over(one.loader, one.loop) for one, _ in found))
+    passes = [pass_over(one.loader, one.loop) for one, _ in found]
+    aside, few = evaluates_and_waits(facts, passes), takes_few(facts, passes)
     known = tuple(dict.fromkeys(loaders))
-    return WaitingCopy(transfer, known, basis, recast, aside, all(map(only_side_parts_go, known)))
+    return WaitingCopy(transfer, known, basis, recast, aside, few, all(map(only_side_parts_go, known)))
 
 
 def _must_wait(context: TransferContext) -> bool:

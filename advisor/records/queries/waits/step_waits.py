@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -22,14 +23,22 @@ MANY = 3
 """Waits in a step from which on they are worth a warning, and a remark where each pass is called an epoch."""
 
 
+_HOST = "the host computes with it and the step needs the result: "
+_AT_ONCE = f"{_HOST}compute that on the GPU, or copy all that is read for it at once"
+
+
 class Need(Enum):
-    """What a step waits for: values, or those that a ``forward`` goes on with, or that the host works on for the GPU;
-    what a module keeps for itself; how many there are; the sum of counts; the answer to a condition; a number for
-    Python, where a tensor would do; or whether a function failed. Each with what to do instead, in words."""
+    """What a step waits for: values, or those that a ``forward`` goes on with, be they drawn at random, once or again
+    and again, or added up over processes, or that the host works on for the step; what a module keeps for itself; how
+    many there are; the sum of counts; the answer to a condition; a number for Python, where a tensor would do; or
+    whether a function failed. Each with what to do instead, in words."""
 
     VALUES = "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps"
     FORWARD = "take the value from the batch before it is copied, or compute with it as a tensor"
-    ROUND_TRIP = "the host computes with it and sends the result back: compute that on the GPU"
+    DRAWN = "draw it on the host, or compute with it as a tensor"
+    DRAWN_EACH = "draw for the whole batch at once, and index with the tensor"
+    REDUCED = "compute with it as a tensor, since the other processes had a part in it"
+    HOST = f"{_HOST}only computing that on the GPU spares the wait"
     STATE = "keep what the host asks for in a Python attribute beside the buffer, and set both where it changes"
     SIZE = "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do"
     COUNTS = "pass `output_size`"
@@ -68,7 +77,7 @@ class Wait:
 @dataclass(frozen=True, slots=True)
 class LoopWaits:
     """The places of one document where each step of a training loop waits for the GPU: first those in the text of the
-    loop, then those in what it calls, in the order of the text."""
+    loop, then those in what it calls, in the order of the text, and last those where the step needs the values."""
 
     loop: Loop
     waits: tuple[Wait, ...]
@@ -82,9 +91,7 @@ class LoopWaits:
     def count(self) -> int:
         """How often a step waits at least: of branches that exclude each other, and of functions that the program
         chooses from, one is taken, and what is read twice is waited for once."""
-        counted = [one for one in self.waits if not (one.instead or one.again)]
-        chosen = Counter(id(one.operation.function) for one in counted if Ground.CHOICE in one.basis.grounds)
-        return len(counted) - chosen.total() + max(chosen.values(), default=0)
+        return _count(self.waits)
 
     @property
     def ways(self) -> tuple[cst.Call, ...]:
@@ -116,7 +123,9 @@ class LoopWaits:
             return "read the value in the steps that use it, and keep it as a tensor (`.detach()`) until then"
         if self.loop.goes_over_epochs and need in (Need.VALUES, Need.ANSWER, Need.NUMBER):
             return "each pass is one step here: read the values every ten or hundred passes"
-        return need.value
+        once = [one for one in self.waits if one.need is need and not one.again]
+        beside = [one for one in once if one.operation.function is first.operation.function]
+        return _AT_ONCE if need is Need.HOST and len(beside) > 1 else need.value
 
     @property
     def since(self) -> tuple[int, int] | None:
@@ -128,11 +137,19 @@ class LoopWaits:
 
     @property
     def costly(self) -> bool:
-        """Whether it is worth a warning: a step waits often, or late, or for each of many things, and it is not that of
-        an optimizer which nothing in the program is seen to use."""
-        many = self.count >= MANY and not self.loop.goes_over_epochs
+        """Whether it is worth a warning: a step waits often, or late, or for each of many things, other than for what
+        the host computes, and it is not that of an optimizer which nothing in the program is seen to use."""
+        spared = [one for one in self.waits if one.need is not Need.HOST]
+        many = _count(spared) >= MANY and not self.loop.goes_over_epochs
         unused = Ground.OPTIMIZER in self.basis.grounds
-        return not unused and (many or any(one.late or one.each for one in self.waits))
+        return not unused and (many or any(one.late or one.each for one in spared))
+
+
+def _count(waits: Sequence[Wait]) -> int:
+    """How often a step waits at these places at least, as :attr:`LoopWaits.count` says."""
+    counted = [one for one in waits if not (one.instead or one.again)]
+    chosen = Counter(id(one.operation.function) for one in counted if Ground.CHOICE in one.basis.grounds)
+    return len(counted) - chosen.total() + max(chosen.values(), default=0)
 
 
 def _only_returns(function: cst.CSTNode | None) -> bool:

@@ -1,0 +1,226 @@
+"""What nothing in a program uses, so that what is found in it costs nobody anything."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+
+import libcst as cst
+
+from accel_advisor.finding import Finding
+from accel_advisor.source.document import Document
+from accel_advisor.syntax.imports import full_name
+from accel_advisor.syntax.shapes import dotted, main_guards, mentioned_in
+from accel_advisor.syntax.walking import descendants
+
+MOST_CHARACTERS = 1_000_000
+"""A larger program may have been taken in pieces, of which one may use what another defines."""
+
+_BUILT = re.compile(r"^\[(?:build-system|project|tool\.poetry)\]", re.MULTILINE)
+_WORDS = re.compile(rb"[A-Za-z_]\w*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_BY_TEXT = frozenset({"globals", "locals", "eval", "exec", "__import__"})
+"""Functions of Python with which names are found by their texts."""
+_BY_TEXT_ELSEWHERE = frozenset(
+    "import_module __subclasses__ __init_subclass__ instantiate hydra _target_ fire LightningCLI iter_modules "
+    "entry_points getmembers".split()
+)
+"""Names that stand where others are found so, or classes by their bases."""
+_BASES = frozenset({"object", "abc.ABC", "torch.nn.Module", "torch.utils.data.Dataset"})
+"""Classes of libraries that call no methods of others but those below."""
+_CALLED_BY_LIBRARIES = frozenset(
+    "forward backward step train eval to cuda extra_repr reset_parameters state_dict load_state_dict write flush close "
+    "reset collate_fn".split()
+)
+_NO_SCRIPTS = frozenset({"setup.py", "conftest.py", "hubconf.py", "__init__.py"})
+_STATEMENTS = (cst.For, cst.While, cst.With)
+_DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
+
+
+class UnusedCode:
+    """The functions, classes and methods of a program whose names stand nowhere else in its files, neither as names
+    nor in texts: where nobody can install the project, and it finds nothing by texts, nothing runs them.
+
+    Args:
+        documents: the files of the program, and what they import: whatever imports one of them is among these.
+        root: the root of the project.
+        unsaved: bytes by absolute path that stand instead of what is on disk.
+
+    Attributes:
+        consulted: other files that were read to find it out.
+    """
+
+    def __init__(self, documents: Sequence[Document], root: str, unsaved: Mapping[str, bytes]) -> None:
+        self.consulted: set[str] = set()
+        self._documents = documents
+        self._root = os.path.realpath(root)
+        self._unsaved = unsaved
+        self._asked: dict[str, bool] = {}
+
+    def set_aside(self, document: Document, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Findings of a document, those in unused code as minor ones."""
+        for one in findings:
+            beside = [each.span.start.offset for each in one.related if each.filename == document.filename]
+            unused = not one.minor and self._is_asked(document)
+            unused = unused and all(self._is_unused(document, at) for at in (one.span.start.offset, *beside))
+            yield replace(one, minor=True, aside=False, wait=None) if unused else one
+
+    def _is_asked(self, document: Document) -> bool:
+        if document.path not in self._asked:
+            folders = list(_upwards(os.path.dirname(document.path), self._root))
+            mine = self._is_whole and not any(map(_is_installed, folders))
+            self._asked[document.path] = mine and (self._runs or self._lies_beside_scripts(folders))
+        return self._asked[document.path]
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether all that may use what is defined in one of the files is a name in these."""
+        small = sum(len(one.text) for one in self._documents) <= MOST_CHARACTERS
+        return small and not any(one.once(_finds_by_text) for one in self._documents)
+
+    @cached_property
+    def _scripts(self) -> dict[str, frozenset[bytes]]:
+        """The words in each of the scripts at the root of the project."""
+        with suppress(OSError):
+            names = [one for one in sorted(os.listdir(self._root)) if one.endswith(".py") and one not in _NO_SCRIPTS]
+            return {one: frozenset(_WORDS.findall(self._read(os.path.join(self._root, one)))) for one in names}
+        return {}
+
+    def _read(self, path: str) -> bytes:
+        self.consulted.add(path)
+        if path in self._unsaved:
+            return self._unsaved[path]
+        with open(path, "rb") as file:
+            return file.read()
+
+    def _lies_beside_scripts(self, folders: Sequence[str]) -> bool:
+        """Whether a file is a part of a package, in a project with scripts at its root: where no script is seen to
+        import it, it may be there to be copied elsewhere."""
+        return len(folders) > 1 and os.path.exists(os.path.join(folders[0], "__init__.py")) and bool(self._scripts)
+
+    @cached_property
+    def _runs(self) -> bool:
+        """Whether one of the files does more than to define things."""
+        return any(one.once(_does_something) for one in self._documents)
+
+    @cached_property
+    def _takes_attributes(self) -> bool:
+        """Whether attributes of objects are asked for by texts that are computed."""
+        return any(dotted(owner) not in one.imported for one in self._documents for owner in one.once(_asked_by_text))
+
+    @cached_property
+    def _takes_members(self) -> bool:
+        """Whether what modules define is."""
+        owners = ((one, owner) for one in self._documents for owner in one.once(_asked_by_text) + one.once(_opened))
+        return any(dotted(owner) in one.imported for one, owner in owners)
+
+    def _is_unused(self, document: Document, at: int) -> bool:
+        top = _definition_at(document, document.tree.body, at)
+        if top is None:
+            return False
+        if not self._takes_members and not self._is_used(top, document):
+            return True
+        method = _definition_at(document, top.body.body, at) if isinstance(top, cst.ClassDef) else None
+        if method is None or self._takes_attributes or method.name.value in _CALLED_BY_LIBRARIES:
+            return False
+        return isinstance(top, cst.ClassDef) and self._is_plain(top, ()) and not self._is_used(method, document)
+
+    def _is_plain(self, cls: cst.ClassDef, below: tuple[str, ...]) -> bool:
+        """Whether no library calls methods of a class by their names, but for a few."""
+        for base in cls.bases:
+            name = dotted(base.value).rpartition(".")[2]
+            own = [(one, each) for each in self._documents for one in each.once(_classes) if one.name.value == name]
+            known = name == "object" or any(full_name(each.imported, base.value) in _BASES for each in self._documents)
+            if not known and (not own or name in below):
+                return False
+            if not known and not all(self._is_plain(one, (*below, name)) for one, _ in own):
+                return False
+        return True
+
+    def _is_used(self, definition: cst.FunctionDef | cst.ClassDef, document: Document) -> bool:
+        name = definition.name.value
+        if definition.decorators or name.startswith("__") or name.lower().startswith("test"):
+            return True
+        inside = _mentions(definition)[name]
+        counted = (one.once(_mentions)[name] for one in self._documents if name in one.text)
+        return sum(counted) > inside or (not self._runs and self._is_in_scripts(name, document))
+
+    def _is_in_scripts(self, name: str, document: Document) -> bool:
+        """Whether a script of the project, which is not seen to import a file, mentions a name in it, or its own."""
+        module = os.path.splitext(os.path.basename(document.path))[0]
+        return any(not one.isdisjoint((name.encode(), module.encode())) for one in self._scripts.values())
+
+
+def _definition_at(document: Document, body: Sequence[cst.CSTNode], at: int) -> cst.FunctionDef | cst.ClassDef | None:
+    """The function or class among some statements in which a place is."""
+    for one in body:
+        if isinstance(one, _DEFINITIONS):
+            span = document.span(one)
+            if span.start.offset <= at < span.end.offset:
+                return one
+    return None
+
+
+def _mentions(node: cst.CSTNode) -> Counter[str]:
+    """How often each name is mentioned, other than to define it, and each word in texts."""
+    texts = descendants(node, cst.SimpleString, cst.FormattedStringText)
+    words = (word for one in texts for word in _WORD.findall(getattr(one, "value", "")))
+    return mentioned_in(node) + Counter(words)
+
+
+def _finds_by_text(tree: cst.Module) -> bool:
+    """Whether a text finds functions or classes by theirs."""
+    if not _BY_TEXT_ELSEWHERE.isdisjoint(_mentions(tree)):
+        return True
+    called = (one.func for one in descendants(tree, cst.Call))
+    parts = (dotted(one) for one in descendants(tree, cst.Attribute) if one.attr.value == "modules")
+    return "sys.modules" in parts or any(isinstance(one, cst.Name) and one.value in _BY_TEXT for one in called)
+
+
+def _does_something(tree: cst.Module) -> bool:
+    if main_guards(tree) or any(isinstance(one, _STATEMENTS) for one in tree.body):
+        return True
+    lines = (part for line in tree.body if isinstance(line, cst.SimpleStatementLine) for part in line.body)
+    return any(isinstance(one, cst.Expr) and isinstance(one.value, cst.Call) for one in lines)
+
+
+def _asked_by_text(tree: cst.Module) -> tuple[cst.BaseExpression, ...]:
+    """What ``getattr`` is asked of with a text that is computed."""
+    calls = (one for one in descendants(tree, cst.Call) if dotted(one.func) == "getattr" and len(one.args) > 1)
+    return tuple(one.args[0].value for one in calls if not isinstance(one.args[1].value, cst.SimpleString))
+
+
+def _opened(tree: cst.Module) -> tuple[cst.BaseExpression, ...]:
+    """What is taken as a dict of all that it has."""
+    parts = (one.value for one in descendants(tree, cst.Attribute) if one.attr.value == "__dict__")
+    calls = (one for one in descendants(tree, cst.Call) if dotted(one.func) == "vars" and one.args)
+    return (*parts, *(one.args[0].value for one in calls))
+
+
+def _classes(tree: cst.Module) -> tuple[cst.ClassDef, ...]:
+    return tuple(descendants(tree, cst.ClassDef))
+
+
+def _upwards(folder: str, root: str) -> Iterator[str]:
+    """A folder and those around it up to the root."""
+    while True:
+        yield folder
+        if folder == root or not folder.startswith(root):
+            return
+        folder = os.path.dirname(folder)
+
+
+def _is_installed(folder: str) -> bool:
+    """Whether others may install what is in a folder, and use what the project itself does not."""
+    if any(os.path.exists(os.path.join(folder, name)) for name in ("setup.py", "setup.cfg")):
+        return True
+    try:
+        with open(os.path.join(folder, "pyproject.toml"), encoding="utf-8", errors="replace") as file:
+            return _BUILT.search(file.read()) is not None
+    except OSError:
+        return False

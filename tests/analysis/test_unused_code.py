@@ -1,0 +1,148 @@
+"""Findings in what nothing in a program uses are minor: not where something may use it, though no name says so."""
+
+from __future__ import annotations
+
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.configurations import Configurations
+from accel_advisor.finding import Finding
+from accel_advisor.linting.cache import Caches
+from accel_advisor.linting.linter import lint
+from accel_advisor.project.discovery import Found
+
+HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader\n"
+LAYERS = HEAD + (
+    "class Used(nn.Module):\n    def forward(self, x):\n        return x\n"
+    "class Left(nn.Module):\n    def forward(self, x):\n        return x + torch.zeros(3).cuda()\n"
+)
+TRAIN = HEAD + (
+    "import layers\nmodel = layers.Used().cuda()\n"
+    "for x in DataLoader(range(9)):\n    model(x.cuda()).sum().backward()\n"
+)
+FILES = {"layers.py": LAYERS, "train.py": TRAIN}
+METHOD = {
+    "trainer.py": HEAD
+    + "class Trainer:\n    def run(self, model):\n        pass\n    def probe(self, model):\n"
+    + "        for x in DataLoader(range(9), num_workers=2):\n            model(x.cuda()).sum().backward()\n",
+    "train.py": "import torch\nfrom trainer import Trainer\nTrainer().run(torch.nn.Linear(3, 3).cuda())\n",
+}
+PACKAGE = {"run.py": "print(1)\n", "parts/__init__.py": "", "parts/left.py": LAYERS}
+"""A file of a package that nothing imports, beside a script."""
+
+
+def make(root: Path, files: dict[str, str]) -> None:
+    (root / ".git").mkdir(parents=True)
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+
+
+def found_in(root: Path, files: dict[str, str], name: str) -> list[Finding]:
+    """What is found in a file, the same whether it is named alone or with all others."""
+    make(root, files)
+    with chdir(root):
+        names = [one for one in files if one.endswith(".py") and one != "setup.py"]
+        alone, together, kept = (
+            list(lint([Found(one, named=True) for one in asked], Configurations(), memory=memory).findings)
+            for asked, memory in (([name], None), (names, None), (names, Caches()))
+        )
+    found = [one for one in alone if one.filename == name]
+    assert found
+    assert [one for one in together if one.filename == name] == found
+    assert [one for one in kept if one.filename == name] == found
+    return found
+
+
+LEFT = {
+    "a class": (FILES, "layers.py"),
+    "a class that a comment mentions": ({**FILES, "train.py": TRAIN + "# Left\n"}, "layers.py"),
+    "a function": (
+        {
+            **FILES,
+            "layers.py": LAYERS.split("class Left")[0] + "def left(x):\n    return x.cuda() + torch.zeros(3).cuda()\n",
+        },
+        "layers.py",
+    ),
+    "a method": (METHOD, "trainer.py"),
+    "a file of a package": (PACKAGE, "parts/left.py"),
+    "a file that says how it is checked": ({**FILES, "pyproject.toml": "[tool.ruff]\nline-length = 99\n"}, "layers.py"),
+    "options by their texts": (
+        {**FILES, "train.py": TRAIN + "print(vars(model), getattr(model, input()))\n"},
+        "layers.py",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LEFT)
+def test_minor_where_nothing_uses_it(case: str, tmp_path: Path) -> None:
+    files, name = LEFT[case]
+    assert all(one.minor for one in found_in(tmp_path, files, name))
+
+
+def _with(lines: str) -> tuple[dict[str, str], str]:
+    return {**FILES, "train.py": TRAIN + lines}, "layers.py"
+
+
+USED = {
+    "a name": _with("print(layers.Left)\n"),
+    "an import": _with("from layers import Left\n"),
+    "a text": _with("print('Left')\n"),
+    "a name that is computed": _with("print(getattr(layers, input()))\n"),
+    "a dict of names": _with("print(layers.__dict__[input()])\n"),
+    "all that is imported": _with("print(globals())\n"),
+    "a module by its text": _with("import importlib\nimportlib.import_module(input())\n"),
+    "classes by their base": _with("print(layers.nn.Module.__subclasses__())\n"),
+    "settings that name classes": _with("import hydra\n"),
+    "a name in its own file": ({**FILES, "layers.py": LAYERS + "ALL = [Left]\n"}, "layers.py"),
+    "a list of what is there": ({**FILES, "layers.py": LAYERS + "__all__ = ['Used', 'Left']\n"}, "layers.py"),
+    "a decorator": ({**FILES, "layers.py": LAYERS.replace("class Left", "@print\nclass Left")}, "layers.py"),
+    "a package that others install": ({**FILES, "setup.py": ""}, "layers.py"),
+    "a project that others install": ({**FILES, "pyproject.toml": "[project]\nname = 'layers'\n"}, "layers.py"),
+    "a test": ({**FILES, "layers.py": LAYERS.replace("Left", "TestLeft")}, "layers.py"),
+    "a file by itself": ({"layers.py": LAYERS}, "layers.py"),
+    "a package by itself": ({name: text for name, text in PACKAGE.items() if name != "run.py"}, "parts/left.py"),
+    "a file in no package": ({name: text for name, text in PACKAGE.items() if "init" not in name}, "parts/left.py"),
+    "a script that imports in a way of its own": ({**PACKAGE, "run.py": "run('somewhere.Left')\n"}, "parts/left.py"),
+    "a script that names the file": ({**PACKAGE, "run.py": "run('left')\n"}, "parts/left.py"),
+    "a method that is called": ({**METHOD, "train.py": METHOD["train.py"] + "Trainer().probe(1, 2)\n"}, "trainer.py"),
+    "methods by their texts": (
+        {**METHOD, "train.py": METHOD["train.py"] + "getattr(Trainer(), input())()\n"},
+        "trainer.py",
+    ),
+    "a method of a framework": (
+        {**METHOD, "trainer.py": METHOD["trainer.py"].replace("Trainer:", "Trainer(lib.Base):")},
+        "trainer.py",
+    ),
+    "a method that a library calls": (
+        {**METHOD, "trainer.py": METHOD["trainer.py"].replace("probe", "forward")},
+        "trainer.py",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", USED)
+def test_as_ever_where_something_may_use_it(case: str, tmp_path: Path) -> None:
+    files, name = USED[case]
+    assert not all(one.minor for one in found_in(tmp_path, files, name))
+
+
+def test_as_ever_in_what_is_used_beside_it(tmp_path: Path) -> None:
+    both = LAYERS.replace("return x\n", "return x + torch.ones(3).cuda()\n")
+    found = found_in(tmp_path, {**FILES, "layers.py": both}, "layers.py")
+    assert {one.minor for one in found} == {True, False}
+
+
+def test_a_package_that_comes_to_be_installed_is_looked_at_again(tmp_path: Path) -> None:
+    make(tmp_path, FILES)
+    with chdir(tmp_path):
+        answers = []
+        for _ in range(2):
+            memory = Caches()
+            found = lint([Found("layers.py", named=True)], Configurations(), memory=memory).findings
+            memory.save()
+            answers.append(all(one.minor for one in found))
+            Path("setup.py").touch()
+    assert answers == [True, False]

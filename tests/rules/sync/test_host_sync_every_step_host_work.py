@@ -1,0 +1,182 @@
+"""ACC208 host-sync-every-step, where the host computes with what it reads and the step goes on with the result: no
+read can be put off there, and the finding says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.finding import Severity
+
+from ..checks import findings_of
+
+HEAD = """
+import numpy as np
+import torch
+from scipy.spatial import ConvexHull
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+import lib
+
+device = torch.device("cuda")
+model = nn.Linear(8, 2).to(device)
+loader = DataLoader(TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2)), batch_size=16)
+"""
+LATER = "keep the value as a tensor (`.detach()`) and read it once an epoch"
+NOW = "the host computes with it and the step needs the result"
+
+HULL = """
+def area(corners):
+    points = torch.cat((corners, corners), dim=0)
+    hull = ConvexHull(points.detach().cpu().numpy())
+    points = points[hull.vertices]
+    return points.sum()
+for x, y in loader:
+    area(model(x.to(device))).backward()
+"""
+PLAN = """
+class Plan:
+    def __init__(self, method):
+        self.solve = lib.exact if method == "exact" else lib.fast
+    def plan(self, a, b):
+        cost = torch.cdist(a, b)
+        return self.solve(cost.detach().cpu().numpy())
+    def pairs(self, a, b):
+        plan = self.plan(a, b)
+        drawn = np.random.choice(plan.size, p=plan.flatten())
+        i, j = np.divmod(drawn, plan.shape[1])
+        return a[i], b[j]
+plan = Plan("exact")
+for x, y in loader:
+    a, b = plan.pairs(model(x.to(device)), y.to(device))
+    nn.functional.mse_loss(a, b).backward()
+"""
+SAMPLER = """
+class Sampler:
+    def __init__(self):
+        self._history = np.ones(10)
+    def weights(self):
+        return np.sqrt(self._history)
+    def sample(self, count):
+        indices = np.random.choice(10, size=(count,), p=self.weights())
+        return torch.from_numpy(indices).to(device)
+    def update(self, steps, losses):
+        for step, loss in zip(steps, losses):
+            self._history[step] = loss
+sampler = Sampler()
+for x, y in loader:
+    t = sampler.sample(16)
+    losses = model(x.to(device) * t).mean(1)
+    losses.mean().backward()
+    sampler.update(t.tolist(), losses.tolist())
+"""
+MATCHING = """
+from scipy.optimize import linear_sum_assignment
+class Matcher(nn.Module):
+    def forward(self, a, b):
+        cost = (2 * torch.cdist(a, b)).cpu()
+        i, j = linear_sum_assignment(cost)
+        return torch.as_tensor(i), torch.as_tensor(j)
+matcher = Matcher()
+for x, y in loader:
+    out, y = model(x.to(device)), y.to(device)
+    i, j = matcher(out, y)
+    nn.functional.mse_loss(out[i], y[j]).backward()
+"""
+
+UNSEEN = (
+    PLAN.replace('plan = Plan("exact")\n', "def train(plan):\n  ")
+    .replace("\n    a, b", "\n        a, b")
+    .replace("\n    nn.fun", "\n        nn.fun")
+)
+CYTHON = """
+from extension import path_c
+def path(cost, mask):
+    values = np.ascontiguousarray(cost.detach().cpu().numpy())
+    found = np.zeros(values.shape, dtype=np.int32)
+    path_c(found, values, np.ascontiguousarray(mask.sum(1).cpu().numpy()))
+    return torch.from_numpy(found).to(cost.device)
+for x, y in loader:
+    out = model(x.to(device))
+    (path(out, out > 0) * out).sum().backward()
+"""
+RATE = """
+def rate(out):
+    right = np.arange(len(out))
+    target = torch.from_numpy(right).to(device)
+    error = lib.roc(out.detach().cpu().numpy(), right)
+    return nn.functional.cross_entropy(out, target), error
+for x, y in loader:
+    loss, error = rate(model(x.to(device)))
+    loss.backward()
+    print(error)
+"""
+NEEDED = {
+    "a hull": HULL,
+    "a plan": PLAN,
+    "a plan of whomever": UNSEEN,
+    "a sampler": SAMPLER,
+    "an extension": CYTHON,
+    "a matching": MATCHING,
+}
+
+
+@pytest.mark.parametrize("case", NEEDED)
+def test_what_the_step_needs_of_the_host_is_not_read_later(case: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", HEAD + NEEDED[case], tmp_path)
+    assert NOW in found.message
+    assert found.severity is Severity.INFO
+
+
+SHOWN = {
+    "a hull": HULL.replace("points = points[hull.vertices]", "print(hull.vertices)"),
+    "a plan": PLAN.replace(
+        "a, b = plan.pairs(model(x.to(device)), y.to(device))", "a, b = model(x.to(device)), y.to(device)"
+    ).replace("mse_loss(a, b).backward()", "mse_loss(a, b).backward(); print(plan.plan(a, b))"),
+    "a rate beside an array": RATE,
+    "a sampler": SAMPLER.replace("p=self.weights()", "p=None"),
+}
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_what_the_host_only_shows_is_read_later(case: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", HEAD + SHOWN[case], tmp_path)
+    assert LATER in found.message
+
+
+def test_an_average_of_an_epoch_that_is_made_a_tensor_is_no_part_of_the_step(tmp_path: Path) -> None:
+    source = """
+losses = []
+for x, y in loader:
+    loss = model(x.to(device)).mean()
+    loss.backward()
+    losses.append(loss.item())
+print(torch.tensor(np.mean(losses)))
+"""
+    (found,) = findings_of("ACC208", HEAD + source, tmp_path)
+    assert LATER in found.message
+
+
+def test_one_copy_of_all_that_a_function_reads_is_enough(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", HEAD + SAMPLER, tmp_path)
+    assert "copy all that is read for it at once" in found.message
+    (found,) = findings_of("ACC208", HEAD + HULL, tmp_path)
+    assert "copy all that is read for it at once" not in found.message
+
+
+def test_a_loss_that_is_shown_beside_it_is_named_first(tmp_path: Path) -> None:
+    shown = HULL.replace(".backward()\n", ".backward(); print(model.weight.sum().item())\n")
+    (found,) = findings_of("ACC208", HEAD + shown, tmp_path)
+    assert LATER in found.message
+    assert "2 times" in found.message
+
+
+def test_many_such_reads_are_no_warning(tmp_path: Path) -> None:
+    many = HULL.replace(
+        "    points = points[hull",
+        "    more = lib.f(corners.tolist(), corners.std().item())\n    points = points[torch.tensor(more)][hull",
+    )
+    (found,) = findings_of("ACC208", HEAD + many, tmp_path)
+    assert "3 times" in found.message
+    assert found.severity is Severity.INFO
