@@ -80,7 +80,9 @@ class LoadWithoutMapLocation(Rule):
         if keeping is not None:
             where = "" if keeping is first else f"{remedy}, but in {document.span(keeping.operation.node).start.line} "
             device = "the device of this process as `map_location`"
-            remedy = f"{where or 'pass '}{device}: `{keeping.kept}` is kept as it was loaded"
+            moved = f', or `"cpu"` where `{keeping.kept}` is moved afterwards'
+            kept = moved if keeping.handed_on else f": `{keeping.kept}` is kept as it was loaded"
+            remedy = f"{where or 'pass '}{device}{kept}"
         related = [also_at(document, one.operation.node, "loads likewise") for one in loads[1:]]
         minor = document.notebook is not None or always_has_its_gpu(facts)
         known = self.finding(

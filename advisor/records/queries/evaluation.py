@@ -11,7 +11,7 @@ import libcst as cst
 from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.models.chosen_training import Choice, told_to_evaluate
-from accel_advisor.syntax.shapes import methods_reached, names_read_in, words_of
+from accel_advisor.syntax.shapes import dotted, methods_reached, names_read_in, words_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -78,6 +78,13 @@ class Evaluation:
         over = f" over `{loaders[0].label}`" if loaders else ""
         over = over if self.choice is None else f" where `{self.choice.name}` is {self.choice.value!r}"
         return f"{over}, with `volatile=True`, which does nothing since torch 0.4" if self.volatile else over
+
+    @property
+    def imports_torch(self) -> bool:
+        """Whether its function imports torch itself, so that no decorator of it can name that."""
+        function = self.loop.function
+        names = descendants(function, cst.ImportAlias) if function is not None else ()
+        return any(dotted(one.name) == "torch" for one in names)
 
     @property
     def model(self) -> str:

@@ -985,3 +985,23 @@ def test_reported_sample_by_sample_beside_the_training_of_an_epoch(tmp_path: Pat
 def test_names_the_call(tmp_path: Path) -> None:
     (found,) = findings_of("ACC401", HEAD + EVALUATION, tmp_path)
     assert [one.message for one in found.related] == ["the model is called here"]
+
+
+INSIDE = """
+def evaluate(data):
+    import torch
+    from torch.utils.data import DataLoader
+    model = torch.nn.Linear(8, 2)
+    model.eval()
+    for (x,) in DataLoader(data):
+        model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "remedy"),
+    [("", "put the loop under `with torch.no_grad():`"), ("import torch\n", "decorate it with `@torch.no_grad()`")],
+)
+def test_no_decorator_names_what_only_the_function_imports(head: str, remedy: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC401", head + INSIDE, tmp_path)
+    assert found.message.endswith(remedy)

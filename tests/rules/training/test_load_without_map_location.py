@@ -344,6 +344,7 @@ COPIES = {
     "a state of the generator": (
         "head = states['head']\nhead.eval()\ntorch.set_rng_state(states['rng'])\nmodel.load_state_dict(states['model'])"
     ),
+    "a module that is moved": "head = states['head']\nhead.eval()\nhead.cuda()\nmodel.load_state_dict(states['model'])",
     "a scheduler": "model.load_state_dict(states['model'])\nscheduler = average\nscheduler.load_state_dict(states['s'])",
 }
 
@@ -371,6 +372,15 @@ def test_what_is_kept_is_loaded_to_its_device(case: str, tmp_path: Path) -> None
     assert found.message.endswith(
         f"pass the device of this process as `map_location`: `{kept}` is kept as it was loaded"
     )
+
+
+@pytest.mark.parametrize("use", ["evaluate(head)", "layers = head.layers", "model = nn.Sequential(*[head])"])
+def test_what_is_handed_on_may_be_moved_there(use: str, tmp_path: Path) -> None:
+    source = KEEPS.replace("unsafe", "none") + "def evaluate(model): pass\nhead = states['head']\nhead.eval()\n"
+    (found,) = check_one(
+        "ACC426", IMPORTS + LEARNER + source + "model.load_state_dict(states['model'])\n" + use, tmp_path
+    )
+    assert found.message.endswith('process as `map_location`, or `"cpu"` where `head` is moved afterwards')
 
 
 def test_names_the_load_that_keeps_something(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from accel_advisor.records.actions import AnyCall, Call, Sets, calls
 from accel_advisor.records.queries.models.kept_checkpoints import (
     STATES_ON_HOST,
     TAKES_STATES,
+    is_handed_on,
     keeps_host_state,
     kept_part,
 )
@@ -50,11 +51,13 @@ class CheckpointLoad:
     Attributes:
         basis: what shows that it is one; proven where ``load_state_dict`` takes it, and so copies it once more.
         kept: the code of what stays as it was loaded, and is not copied; empty where nothing is seen to.
+        handed_on: whether something is given it, which may move it.
     """
 
     operation: Operation
     basis: Evidence
     kept: str = ""
+    handed_on: bool = False
 
 
 def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
@@ -96,7 +99,8 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
         basis = PROVEN if certain else _basis(load, uses[scope])
         if basis is not None:
             names = [] if isinstance(load.statement, cst.Return) else _bound_to(load)
-            yield CheckpointLoad(load, basis, kept_part(facts, scope, names))
+            kept = kept_part(facts, scope, names)
+            yield CheckpointLoad(load, basis, kept, is_handed_on(scope, kept))
 
 
 def _is_known(arguments: tuple[Given, ...]) -> bool:

@@ -26,9 +26,9 @@ _MOVES = frozenset(("cuda", "to"))
 
 
 def kept_part(facts: Facts, scope: cst.CSTNode, names: Sequence[str]) -> str:
-    """The code of what stays as it was loaded of what these names stand for, within a function or module: a module that
-    is used itself, an average of tensors that an attribute is given, or an object of the program that keeps what its
-    ``load_state_dict`` is given; empty for none."""
+    """The code of what stays as it was loaded of what these names stand for, within a function or module, if nothing
+    that is given it moves it: a module that is used itself, an average of tensors that an attribute is given, or an
+    object of the program that keeps what its ``load_state_dict`` is given; empty for none."""
     document = facts.document
     states = [one for one in descendants(scope, cst.Call) if _takes_states(dotted(one.func))]
     if any(dotted(one.func).rpartition(".")[2] in _OF_HOST for one in descendants(scope, cst.Call)):
@@ -38,8 +38,21 @@ def kept_part(facts: Facts, scope: cst.CSTNode, names: Sequence[str]) -> str:
         for arg in call.args:
             if _is_part(arg.value, names) and any(_keeps(one) for one in facts.call_graph.called_from(call)):
                 return document.code(arg.value)
-    whole = [one for one in names if one not in copied and _is_module(scope, one)]
+    modules = [one for one in names if one not in copied and _is_module(scope, one)]
+    whole = [one for one in modules if not _is_moved(scope, one)]
     return next(iter(whole), "") or next(_kept_by_name(facts, scope, names, copied), "")
+
+
+def is_handed_on(scope: cst.CSTNode, name: str) -> bool:
+    """Whether a call is given what a name stands for, or a part of it gets a name: more is done with it there."""
+    given = (each for one in descendants(scope, cst.Call) for arg in one.args for each in descendants(arg, cst.Name))
+    bound = (one.value for one in descendants(scope, cst.Assign) if isinstance(one.value, cst.Attribute))
+    return any(dotted(one) == name or dotted(one).startswith(f"{name}.") for one in (*given, *bound))
+
+
+def _is_moved(scope: cst.CSTNode, name: str) -> bool:
+    moves = {f"{name}.{method}" for method in _MOVES}
+    return any(dotted(one.func) in moves for one in descendants(scope, cst.Call))
 
 
 def keeps_host_state(name: str) -> bool:
@@ -69,7 +82,11 @@ def _kept_by_name(facts: Facts, scope: cst.CSTNode, names: Sequence[str], copied
         name = dotted(target)
         if isinstance(target, cst.Attribute) and words_of(target.attr.value) & _TENSORS:
             yield facts.document.code(target)
-        if isinstance(target, cst.Name) and name not in copied and (name in moved or _is_module(scope, name)):
+        if (
+            isinstance(target, cst.Name)
+            and name not in copied
+            and (name in moved or (_is_module(scope, name) and not _is_moved(scope, name)))
+        ):
             yield name
 
 
