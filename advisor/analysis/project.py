@@ -50,6 +50,7 @@ class Analysis:
         if self.machine is not None:
             recorder = self.machine.recorder
             for facts in recorder.facts.values():
+                facts.program.forget()
                 facts.program = Program()
             for loader in (*recorder.loaders, *recorder.evident_loaders):
                 loops = (loader.loops, loader.passes, loader.around, loader.now_and_then, loader.renewed)

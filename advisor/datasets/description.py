@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.datasets.sample_cost import SampleCost, sample_cost
-from accel_advisor.datasets.sample_places import is_elsewhere, made_on_host, read_on_host, uses_accelerator
+from accel_advisor.datasets.sample_places import (
+    holds_elsewhere,
+    is_elsewhere,
+    made_on_host,
+    read_on_host,
+    uses_accelerator,
+)
 from accel_advisor.datasets.streams import knows_its_rank, may_differ_by_rank, reads_everything, stream_veto
 from accel_advisor.datasets.transformed_samples import describe_transformed
 from accel_advisor.datasets.worker_state import held_objects, state_vetoes
@@ -177,7 +183,7 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
         vetoes.append(IN_MEMORY)
     plain = "?" not in bases and not any(_encodes(one.node) for one in cls.lineage())
     on_device = any(uses_accelerator(machine, one) for one in cls.lineage())
-    on_device |= is_elsewhere(machine, machine.recorder.samples.get(value, UNKNOWN))
+    on_device |= is_elsewhere(machine, machine.recorder.samples.get(value, UNKNOWN)) or holds_elsewhere(machine, value)
     ranked = knows_its_rank(cls)
     unknown = any(map(may_differ_by_rank, machine.store.entries(value).values()))
     whole = iterable and not ranked and not unknown and reads_everything(machine, value)

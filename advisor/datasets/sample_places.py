@@ -74,6 +74,12 @@ def is_elsewhere(machine: Machine, value: Value) -> bool:
     return len(options_of(value)) > 1 and any(is_elsewhere(machine, one) for one in options_of(value))
 
 
+def holds_elsewhere(machine: Machine, dataset: Instance) -> bool:
+    """Whether a data set keeps tensors that are not on the host: what its samples are taken from, or made with."""
+    kept = machine.store.entries(dataset)
+    return any(is_elsewhere(machine, value) for name, value in kept.items() if name != ESCAPED)
+
+
 def uses_accelerator(machine: Machine, cls: Class) -> bool:
     """Whether the code of a class puts something on an accelerator, or chooses where something goes."""
     for node in descendants(cls.node, cst.Call):

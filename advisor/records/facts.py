@@ -270,6 +270,10 @@ class Program(tuple[Facts, ...]):
             self._found[find] = find(self)
         return self._found[find]  # type: ignore[return-value]
 
+    def forget(self) -> None:
+        """Forgets what was found, some of which knows the program."""
+        self._found.clear()
+
     @cached_property
     def frameworks(self) -> frozenset[str]:
         """The frameworks that any of the documents uses."""
