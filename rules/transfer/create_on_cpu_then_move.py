@@ -53,9 +53,9 @@ class CreateOnCpuThenMove(Rule):
         copied anyway, about those without elements, about factories with `out`, `generator`, `pin_memory` or
         `requires_grad`, and where the default device is not the host (`torch.set_default_device`, `with device:`). It
         is silent, too, about random tensors and ranges of floats that are made only now and then: other numbers are not
-        worth what that costs. In an evaluation, or in a branch such as `if not self.training`, it is `info`; what a
-        program does that evaluates a single batch, and small tensors in passes that train nothing, are reported only if
-        this rule is selected by its code or name.
+        worth what that costs. In an evaluation, in a branch such as `if not self.training`, and about a tensor of one
+        number for each sample, it is `info`; what a program does that evaluates a single batch, and small tensors in
+        passes that train nothing, are reported only if this rule is selected by its code or name.
 
     Fix safety
         Safe for constant fills and ranges of integers. Unsafe for random tensors, which then come from the device's
@@ -89,7 +89,7 @@ class CreateOnCpuThenMove(Rule):
         edits = make_on_device(document, one.call, one.node, one.device) if one.device else None
         applicability = Applicability.SAFE if one.same else Applicability.UNSAFE
         fix = Fix(f"Create it with `device={one.device}`", edits, applicability) if edits else None
-        severity = Severity.WARNING if one.often and one.basis.proven and not one.apart else Severity.INFO
+        severity = Severity.WARNING if one.often and one.basis.proven and not (one.apart or one.few) else Severity.INFO
         frequency = Frequency.STEP if one.often else Frequency.ONCE
         return self.finding(
             facts,

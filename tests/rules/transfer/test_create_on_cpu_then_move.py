@@ -130,19 +130,19 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
 EVERY_STEP = """
 class Net(nn.Module):
     def forward(self, x):
-        return x + torch.zeros(4).cuda()  # -> ACC205 warning safe
+        return x + torch.zeros(40, 40).cuda()  # -> ACC205 warning safe
 net = Net()
 a = torch.zeros(4, device="cuda")
 for x in DataLoader(TensorDataset(a)):
-    b = torch.ones(4).to("cuda")  # -> ACC205 warning safe
-    c = torch.arange(0, 4).to("cuda")  # -> ACC205 warning safe
-    d = torch.arange(0, 4, 0.5).to("cuda")  # -> ACC205 warning unsafe
-    e = torch.randn(4).to("cuda")  # -> ACC205 warning unsafe
+    b = torch.ones(4).to("cuda")  # -> ACC205 info safe
+    c = torch.arange(0, 4).to("cuda")  # -> ACC205 info safe
+    d = torch.arange(0, 4, 0.5).to("cuda")  # -> ACC205 info unsafe
+    e = torch.randn(40, 40).to("cuda")  # -> ACC205 warning unsafe
     for part in x.split(2):
         net(part).sum().backward()
 for epoch in range(9):
     for i in range(9):
-        g = torch.zeros(4).to("cuda")  # -> ACC205 warning safe
+        g = torch.zeros(40, 40).to("cuda")  # -> ACC205 warning safe
         net(g).sum().backward()
 """
 NOW_AND_THEN = """
@@ -218,7 +218,7 @@ RARE = {
 @pytest.mark.parametrize("source", RARE.values(), ids=RARE.keys())
 def test_other_numbers_are_worth_it_at_every_step_only(source: str, tmp_path: Path) -> None:
     check_one("ACC205", f"{IMPORTS}{source}\n", tmp_path)
-    check_one("ACC205", f"{IMPORTS}for y in DataLoader([1]):\n    {source}  # -> warning unsafe\n", tmp_path)
+    check_one("ACC205", f"{IMPORTS}for y in DataLoader([1]):\n    {source}  # -> info unsafe\n", tmp_path)
 
 
 NET = """
@@ -373,14 +373,14 @@ class Net(nn.Module):
             m = torch.rand(1)
         else:
             m = torch.rand(x.size(0), 1)
-        m = m.to(x.device)  # -> warning
+        m = m.to(x.device)  # -> info
         if mask is None:
-            mask = torch.zeros(4).to(x.device)  # -> warning safe
+            mask = torch.zeros(40, 40).to(x.device)  # -> warning safe
         return Mask(4, x.device)
 model = Net(8, 2).cuda()
 for x in DataLoader([1]):
     if conf.noise:
-        x = x + conf.std * torch.randn(4).cuda()  # -> warning unsafe
+        x = x + conf.std * torch.randn(40, 40).cuda()  # -> warning unsafe
     model(x).sum().backward()
 """
 
@@ -514,3 +514,30 @@ def test_a_step_that_a_framework_calls_is_a_step(library: str, base: str, step: 
         "        out = model(inputs)\n        return (torch.rand(len(out)).to(out.device) * out).sum()\n"
     )
     check_pair("ACC205", Pair(IMPORTS + source.replace(step, "on_start"), "on_start", step), tmp_path)
+
+
+@pytest.mark.parametrize("size", ["n", "(n,)", "x.size(0)", "x.shape[0], 1", "len(x)", "batch_size"])
+def test_advice_where_there_is_one_number_for_each_sample(size: str, tmp_path: Path) -> None:
+    loop = f"n = batch_size = 64\nfor x in DataLoader([1]):\n    y = torch.zeros({size}).cuda()  # -> info safe\n"
+    check_one("ACC205", IMPORTS + loop, tmp_path)
+
+
+@pytest.mark.parametrize("size", ["n, n", "(n, 300)", "x.size()", "x.shape", "*x.shape", "size", "n, 1, 28, 28"])
+def test_a_warning_where_it_may_be_large(size: str, tmp_path: Path) -> None:
+    loop = f"n = size = 64\nfor x in DataLoader([1]):\n    y = torch.zeros({size}).cuda()  # -> warning\n"
+    check_one("ACC205", IMPORTS + loop, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("torch.randperm(n)", "info"),
+        ("torch.full((n,), 0.5)", "info"),
+        ("torch.full((n, n), 0.5)", "warning"),
+        ("torch.randint(0, 1000, (n,))", "info"),
+        ("torch.randint(0, 1000, (n, n))", "warning"),
+    ],
+)
+def test_what_a_call_is_given_besides_a_size_makes_nothing_large(code: str, severity: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC205", f"{IMPORTS}n = 64\nfor x in DataLoader([1]):\n    y = {code}.cuda()\n", tmp_path)
+    assert found.severity == severity

@@ -59,6 +59,7 @@ def test_advice_in_an_evaluation(change: tuple[str, str], minor: bool, tmp_path:
 
 def test_a_warning_where_the_model_learns(tmp_path: Path) -> None:
     learning = EVALUATION.replace("right += model(noise + x.cuda()).sum().item()", "model(noise).sum().backward()")
+    learning = learning.replace("len(x), 8", "len(x), 900, 8")
     (found,) = findings_of("ACC205", learning, tmp_path)
     assert (found.severity, found.minor) == (Severity.WARNING, False)
 

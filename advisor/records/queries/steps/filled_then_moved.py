@@ -52,6 +52,11 @@ _RARE = re.compile(r"main|init|build|load|demo|predict|infer|sample|generat|visu
 """What functions are called that run once, or apart from the training."""
 _LARGE = 3
 """Sizes from which on a tensor has as many numbers as a batch of samples, and not a few for each."""
+_FEW = 16
+"""Below that, a size makes no tensor large."""
+_ROWS = frozenset({"arange", "range", "linspace", "logspace", "randperm"})
+_OF_SIZE = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "randint"})
+_SHAPES = re.compile(r"(?:shape|(?<!batch_)(?<!sample_)size|sizes|dims)$")
 _OVERWRITES = methods("Tensor", "fill_", "zero_", "uniform_", "normal_", "random_", "exponential_", "bernoulli_")
 
 
@@ -68,6 +73,7 @@ class FilledThenMoved:
         often: whether it happens at every step.
         apart: whether that is no step of a training.
         slight: whether that is no step at all, or one that trains nothing, in which the copy is small.
+        few: whether it has one number for each sample or the like: it has one dimension, beside small ones.
         basis: what shows that.
         same: whether the device would fill it with the same numbers.
         helper: the move in a function of the program that ``node`` hands it to, if that moves it.
@@ -84,6 +90,7 @@ class FilledThenMoved:
     same: bool
     apart: bool
     slight: bool
+    few: bool
     helper: Transfer | None = None
     evaluates: bool = False
 
@@ -211,7 +218,8 @@ def _found(
     loops = {context.loop for context in fills[0].contexts}
     slight = apart and ((None in loops and not evaluates) or len(fills[0].node.args) < _LARGE)
     call, filling = fills[0].node, fills[0]
-    return FilledThenMoved(node, call, filling, device, remedy, often, basis, same, apart, slight, evaluates=evaluates)
+    sizes = slight, isinstance(call, cst.Call) and _is_moved_alone(node, filling) and _is_vector(call)
+    return FilledThenMoved(node, call, filling, device, remedy, often, basis, same, apart, *sizes, evaluates=evaluates)
 
 
 def _only_evaluates(factory: Operation) -> bool:
@@ -326,6 +334,36 @@ def _is_empty(factory: Operation) -> bool:
         return False
     sizes = [[*one.positional, *(one.given("size", 0).items or ())] for one in factory.contexts]
     return all(any(type(size.literal) is int and size.literal == 0 for size in one) for one in sizes)
+
+
+def _is_moved_alone(move: cst.Call, filling: Operation) -> bool:
+    """Whether nothing is computed between what fills a tensor and what moves it."""
+    moved = move.func.value if isinstance(move.func, cst.Attribute) else None
+    statement = filling.statement
+    named = isinstance(moved, cst.Name) and isinstance(statement, cst.Assign) and statement.value is filling.node
+    return moved is filling.node or named
+
+
+def _is_vector(factory: cst.Call) -> bool:
+    """Whether what is filled has one dimension beside small ones, by what the call is given."""
+    name = dotted(factory.func).rpartition(".")[2]
+    given = [one.value for one in factory.args if one.keyword is None]
+    if name in _ROWS:
+        return True
+    if name not in _OF_SIZE or not given or any(one.star for one in factory.args):
+        return False
+    listed = next((one for one in given if isinstance(one, (cst.Tuple, cst.List))), None)
+    sizes = given[:1] if name == "full" else given
+    sizes = [one.value for one in listed.elements] if listed is not None else sizes
+    large = [one for one in sizes if not (isinstance(one, cst.Integer) and one.evaluated_value < _FEW)]
+    return len(large) <= 1 and all(map(_is_number, large))
+
+
+def _is_number(size: cst.BaseExpression) -> bool:
+    """Whether an expression is one size, and not the shape of something: ``n``, ``x.size(0)``, ``x.shape[0]``."""
+    if isinstance(size, cst.Call):
+        return bool(size.args) or not _SHAPES.search(dotted(size.func))
+    return not isinstance(size, cst.StarredElement) and not _SHAPES.search(dotted(size))
 
 
 def _takes_sizes(constructor: Operation) -> bool:
