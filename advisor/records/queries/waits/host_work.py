@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -80,7 +79,7 @@ class _Work:
         self.returns = False
         self._ways = {name for one in operation.contexts if loop in one.loops for name in one.functions}
         self._facts, self._loop = facts, loop
-        self._operations = _operations(facts.program)
+        self._operations = facts.program.once(_operations)
         self._seen: set[tuple[int, bool]] = set()
 
     def follow(self, flow: DataFlow, node: cst.CSTNode, *, worked: bool, depth: int = 0) -> None:
@@ -176,13 +175,11 @@ def _is_of_torch(operation: Operation) -> bool:
     return isinstance(what, Call) and what.owner.partition(".")[0] == "torch"
 
 
-@lru_cache(maxsize=1)
 def _operations(program: Program) -> dict[int, Operation]:
     """What each call of a program does, by its identity."""
     return {id(one.node): one for facts in program for one in facts.operations}
 
 
-@lru_cache(maxsize=1)
 def _classes(program: Program) -> dict[int, tuple[cst.CSTNode, ...]]:
     """The methods of the class that each method of a program stands in, by its identity."""
     classes = (cls for facts in program for cls in descendants(facts.document.tree, cst.ClassDef))
@@ -191,4 +188,4 @@ def _classes(program: Program) -> dict[int, tuple[cst.CSTNode, ...]]:
 
 
 def _methods_beside(program: Program, method: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
-    return tuple(one for one in _classes(program).get(id(method), ()) if one is not method)
+    return tuple(one for one in program.once(_classes).get(id(method), ()) if one is not method)
