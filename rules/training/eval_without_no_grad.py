@@ -99,8 +99,7 @@ class EvalWithoutNoGrad(Rule):
             trains = any(name in other.functions for one in facts.program for other in one.loops if other.backward)
             fix = self._fix(facts, loop.function) if not trains and facts.torch_name is not None else None
             claim = f"`{name}` {what}"
-            inside = facts.torch_name is None and evaluation.imports_torch
-            remedy = remedy if trains or inside else f"decorate it with `@{torch}.no_grad()`"
+            remedy = remedy if trains or evaluation.imports_torch else f"decorate it with `@{torch}.no_grad()`"
         called = [also_at(evaluation.document, evaluation.call, "the model is called here")] if evaluation.call else []
         severity = Severity.WARNING if basis.proven else Severity.INFO
         return self.finding(facts, loop.node, claim, remedy, severity=severity, fix=fix, related=called, basis=basis)

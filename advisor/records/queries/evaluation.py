@@ -81,10 +81,12 @@ class Evaluation:
 
     @property
     def imports_torch(self) -> bool:
-        """Whether its function imports torch itself, so that no decorator of it can name that."""
-        function = self.loop.function
-        names = descendants(function, cst.ImportAlias) if function is not None else ()
-        return any(dotted(one.name) == "torch" for one in names)
+        """Whether its function imports torch itself, and its module does not, so that no decorator can name that."""
+        function, tree = self.loop.function, self.loop.document.tree
+        inside = descendants(function, cst.ImportAlias) if function is not None else ()
+        outside = descendants(tree, cst.ImportAlias, but=frozenset({cst.FunctionDef}))
+        within, beside = ("torch" in [dotted(one.name) for one in each] for each in (inside, outside))
+        return within and not beside
 
     @property
     def model(self) -> str:
