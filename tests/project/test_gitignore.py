@@ -10,14 +10,17 @@ from accel_advisor.project.gitignore import any_line_of, is_pattern, spec_of
 
 LINE = st.text("ab/*!", max_size=6) | st.text("ab/*?.()P<> ", max_size=8) | st.sampled_from(["a[ab]", "[!a]b/", "**/a"])
 LINES = st.lists(LINE, min_size=1)
+NAME = st.text("ab.", min_size=1, max_size=4).filter(lambda name: name.strip("."))
+PATHS = st.lists(NAME, min_size=1, max_size=3).map("/".join)
+"""As `os.path.relpath` gives them: pathspec itself drops what an absolute one begins with."""
 
 
 class TestAnyLine:
-    @given(LINES, st.text("ab./", min_size=1, max_size=10))
-    def test_a_path_that_no_line_is_about_is_decided_by_none(self, lines: list[str], path: str) -> None:
-        spec = spec_of(lines)
-        if spec is not None and not any_line_of(spec).search(path):
-            assert spec.check_file(path).include is None
+    @given(LINES, PATHS, st.booleans())
+    def test_a_path_that_no_line_is_about_is_decided_by_none(self, lines: list[str], path: str, folder: bool) -> None:
+        spec, relative = spec_of(lines), path + "/" * folder
+        if spec is not None and not any_line_of(spec).search(relative):
+            assert spec.check_file(relative).include is None
 
     def test_of_usual_lines_it_finds_the_paths_of_one_only(self) -> None:
         spec = GitIgnoreSpec.from_lines(["build/", "*.gen.py", "/one/two.py", "!kept.gen.py"])
