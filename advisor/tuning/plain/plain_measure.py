@@ -31,12 +31,15 @@ _TOO_SHORT = (
 
 @dataclass(slots=True)
 class PlainReadings:
-    """Blocks of the loop as it is, of the loop with data ready at once, and the one that says which lines run."""
+    """Blocks of the loop as it is, of the loop with data ready at once, and the one that says which lines run.
+
+    ``overlaps`` says whether an accelerator computes while the host fetches."""
 
     own: list[Block] = field(default_factory=list)
     ready: list[tuple[Block, Block]] = field(default_factory=list)
     lines: Block | None = None
     failed: str = ""
+    overlaps: bool = False
 
     @property
     def replayed(self) -> Interval | None:
@@ -53,19 +56,26 @@ class PlainReadings:
 
     @property
     def ceiling(self) -> Interval | None:
-        """How many times as fast the loop runs with data ready at once; None where that was not measured. What fetches
-        is in series with the rest of a step, so that its share says the same, whatever the machine did in the next
-        block: of the two the more exact one, and none where they disagree."""
+        """How many times as fast the loop runs with data ready at once; None where that was not measured. On a
+        processor what fetches is in series with the rest of a step, so that its share says the same, whatever the
+        machine did in the next block: of the two the more exact one, and none where they disagree."""
         replayed, unwaited = self.replayed, self.unwaited
         if replayed is None or self.disagree:
             return None
+        if self.overlaps:
+            return replayed
         return replayed if replayed.half_width <= unwaited.half_width else unwaited
 
     @property
     def disagree(self) -> bool:
-        """Whether the loop without its fetching is another than the rest of the loop with it."""
+        """Whether the loop without its fetching is another than the rest of the loop with it. Beside an accelerator it
+        may be: what the host saves can hide behind the device, or let it run ahead."""
         replayed, unwaited = self.replayed, self.unwaited
-        return replayed is not None and (replayed.low > unwaited.high or replayed.high < unwaited.low)
+        return (
+            replayed is not None
+            and not self.overlaps
+            and (replayed.low > unwaited.high or replayed.high < unwaited.low)
+        )
 
     @property
     def step(self) -> float:

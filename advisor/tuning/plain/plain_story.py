@@ -48,7 +48,7 @@ def tune_plain(
         TrialEnded: nothing could be measured.
         LoaderCame: the loop is over, and one with a loader has begun.
     """
-    readings = PlainReadings()
+    readings = PlainReadings(overlaps=ready.device != "cpu")
     with suppress(KeyboardInterrupt), interrupts.heeded():
         replayable, ahead = loop.unreplayed is None, loop.names_loader
         measure_plain(session, readings, budget=budget, replayable=replayable, ahead=ahead, seed=seed, watch=watch)
@@ -75,7 +75,7 @@ def tune_plain(
     if readings.disagree:
         outcome.loop = replace(outcome.loop, unreplayed=DISAGREE)
     outcome.kept = NoSettings(ceiling, None if readings.disagree else _most(outcome.loop.fetch))
-    outcome.sentence = sentence(outcome.loop, ceiling)
+    outcome.sentence = sentence(outcome.loop, ceiling, overlaps=readings.overlaps)
     return outcome
 
 

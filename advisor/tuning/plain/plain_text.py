@@ -43,8 +43,9 @@ def called(loop: PlainRecord) -> str:
     return f"`{loop.function}`, {place(loop)},"
 
 
-def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
-    """What is said first of a run."""
+def sentence(loop: PlainRecord, ceiling: Interval | None, *, overlaps: bool = False) -> str:
+    """What is said first of a run. Where an accelerator computes while the host fetches (``overlaps``), what was timed
+    of the fetching is how long the device stands idle for it, and bounds no gain."""
     if loop.text is not None and loop.fetch is not None:
         return (
             f"The loop makes its batches in lines of its own, most of all `{loop.text}`, {place(loop)}: "
@@ -58,6 +59,8 @@ def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
         )
     share = loop.fetch
     takes = share.words if share is not None else "was never found at work"
+    if overlaps and "fetch" in loop.parts and share is not None and share.measurable:
+        takes = f"leaves the device idle for {share.figures} of each step"
     if loop.unreplayed == DISAGREE:
         return f"{called(loop)} {takes}; {DISAGREE}."
     if ceiling is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from time import perf_counter
@@ -222,6 +223,10 @@ class Server:
     def _ready(self, loaders: tuple[LoaderInfo, ...], loop: PlainLoop | None = None) -> None:
         import torch
 
+        # What importing has left over makes a full collection due, which takes tenths of a second: no block is to
+        # have it.
+        if gc.isenabled():
+            gc.collect()
         self._session.send(
             Ready(
                 loaders=loaders,

@@ -79,3 +79,22 @@ def test_figures_that_disagree_are_not_said_as_if_they_agreed() -> None:
     said = sentence(loop(0.01, unreplayed=DISAGREE), None)
     assert "disagree" in said
     assert "times as fast" not in said
+
+
+def test_beside_an_accelerator_only_what_was_replayed_is_a_gain() -> None:
+    """A device that is idle while the host fetches may be kept so by something else."""
+    own = [block(BASELINE, seconds, 0.5 * seconds) for seconds in (1.0, 1.2, 0.9, 1.1)]
+    ready = [(old, block(NO_WAIT, old.seconds * f)) for old, f in zip(own, (0.98, 1.0, 1.02, 1.0), strict=True)]
+    on_device = PlainReadings(own, ready, overlaps=True)
+    assert on_device.ceiling == on_device.replayed
+    assert not on_device.disagree
+    assert PlainReadings(own, ready).disagree
+
+
+def test_beside_an_accelerator_the_share_is_of_its_idle_time() -> None:
+    said = sentence(loop(0.15), Interval(1.01, 0.99, 1.03, 8), overlaps=True)
+    assert said == (
+        "`get_batch`, train.py:116, leaves the device idle for 15 % (14-16) of each step; with data ready at once the "
+        "loop would run no faster that could be measured."
+    )
+    assert "costs nothing that could be measured" in sentence(loop(0.003), Interval(1.0, 0.99, 1.01, 8), overlaps=True)

@@ -106,3 +106,34 @@ def test_blocks_of_a_plain_script(tmp_path: Path) -> None:
         trial.stop()
     assert trial.leaked == ()
     assert list(tmp_path.iterdir()) == [script]
+
+
+GARBAGE = """\
+import gc
+
+
+class Leftover:
+    def __del__(self):
+        with open("collected.txt", "w") as file:
+            file.write("collected")
+
+
+gc.set_threshold(1_000_000_000)
+one = Leftover()
+one.own = one
+del one
+{ask}
+"""
+
+
+@pytest.mark.parametrize(("ask", "collected"), [("", ["collected.txt"]), ("gc.disable()", [])])
+def test_what_importing_left_over_is_collected_before_the_first_block(
+    tmp_path: Path, ask: str, collected: list[str]
+) -> None:
+    """Else a full collection falls into a block; a script that does without is left alone."""
+    script = tmp_path / "train.py"
+    script.write_text(GARBAGE.format(ask=ask) + SCRIPT)
+    with Trial(Command(script, None, (), tmp_path), deadline=time.monotonic() + 60) as running:
+        running.start()
+        running.measure(Measure(BASELINE, min_batches=8, min_seconds=0.05))
+    assert [Path(path).name for path in running.contained] == collected
