@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import libcst as cst
 
 from accel_advisor.records.operations import Argument
-from accel_advisor.values.values import Filed, Mapping, Value
+from accel_advisor.values.values import Constant, Filed, Iterated, Mapping, Sequence, Value
 
 
 @dataclass(slots=True)
@@ -47,6 +48,18 @@ class Arguments:
     def values(self) -> list[Value]:
         """All values, in the order in which they were given."""
         return [one.value for one in (*self.positional, *self.keywords.values())]
+
+    def operands(self, *, alone: bool) -> Iterator[Value]:
+        """What a function of torch may compute with, the items of a list one by one. A list behind another operand is
+        one of numbers, such as sizes; where the first operand is the only one (``alone``), all behind it are."""
+        first = True
+        for value in self.values():
+            if isinstance(value, (Sequence, Iterated)):
+                if first:
+                    yield from value.items if isinstance(value, Sequence) else (value.element,)
+            elif first or not alone:
+                yield value
+            first = first and isinstance(value, Constant)
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accel_advisor.values.places import HOST, Place, input_at, is_cuda_capable, place_of_input, union_of
+from accel_advisor.values.places import HOST, Place, input_at, is_cuda_capable, only_inputs_at, place_of_input, union_of
 from accel_advisor.values.values import Tensor
 
 if TYPE_CHECKING:
@@ -65,9 +65,10 @@ class Inputs:
             self._tensors.add(source)
 
     def is_tensor(self, place: Place) -> bool:
-        """Whether what lives here is no input of a ``forward``, or one that is certainly a tensor."""
-        source = input_at(place)
-        return source is None or source in self._tensors or self.reaches_weights(source)
+        """Whether what lives here is computed of no inputs of a ``forward`` alone, or of one that is certainly a
+        tensor."""
+        sources = only_inputs_at(place)
+        return not sources or any(one in self._tensors or self.reaches_weights(one) for one in sources)
 
     def reaches_weights(self, becomes: str) -> bool:
         """Whether what becomes this input certainly meets weights of the module, and must be where they are."""

@@ -36,6 +36,20 @@ TENSOR_FUNCTIONS = frozenset(
 )
 """Functions that make a tensor of tensors."""
 
+ONE_OPERAND = frozenset(
+    (
+        "sum mean softmax log_softmax sort topk argmax argmin flatten reshape transpose permute squeeze unsqueeze "
+        "split chunk cumsum norm any all argsort unique std var prod flip roll rot90 tile triu tril diag cat stack "
+        "interpolate upsample pad one_hot dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout "
+        "softmin gumbel_softmax normalize unfold fold glu elu selu celu leaky_relu hardtanh relu6 gelu silu softplus "
+        "softshrink hardshrink threshold pixel_shuffle pixel_unshuffle channel_shuffle "
+        "max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d lp_pool1d lp_pool2d adaptive_max_pool1d "
+        "adaptive_max_pool2d adaptive_max_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d"
+    ).split()
+)
+"""Functions of ``torch`` and ``torch.nn.functional`` of whose arguments only the first is a tensor: the others are
+numbers, such as sizes, or dimensions."""
+
 LOSS_FUNCTIONS = frozenset(
     f"torch.nn.functional.{name}"
     for name in (

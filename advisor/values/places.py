@@ -33,6 +33,13 @@ def input_at(place: Place) -> str | None:
     return only if only.startswith(_INPUT) else None
 
 
+def only_inputs_at(place: Place) -> frozenset[str]:
+    """The inputs of a ``forward``, one or several, of which what lives in this place was computed; empty where it was
+    computed of something else, too."""
+    kinds = union_of(place)
+    return kinds if all(one.startswith(_INPUT) for one in kinds) else frozenset()
+
+
 def is_host(place: Place) -> bool:
     """Whether the place is proven to be the host."""
     return place == HOST

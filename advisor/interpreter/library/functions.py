@@ -35,6 +35,7 @@ from accel_advisor.tables.tensor_methods import GRAPHLESS, MASKS, REDUCES
 from accel_advisor.tables.torch_functions import (
     DEVICE_FUNCTIONS,
     LOSS_FUNCTIONS,
+    ONE_OPERAND,
     READS_TENSOR,
     SAVES,
     SETS_DEFAULT_DEVICE,
@@ -169,15 +170,13 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         grown: frozenset[cst.CSTNode] = frozenset()
         basis = PROVEN
         known = False
-        for value in arguments.values():
-            parts = (value.element,) if isinstance(value, Iterated) else (value,)
-            for one in value.items if isinstance(value, Sequence) else parts:
-                if isinstance(one, Tensor):
-                    place |= one.place
-                    grown |= one.grown
-                    basis |= one.basis
-                    known = True
-                    inputs.used_as_tensor(one.place)
+        for one in arguments.operands(alone=last in ONE_OPERAND):
+            if isinstance(one, Tensor):
+                place |= one.place
+                grown |= one.grown
+                basis |= one.basis
+                known = True
+                inputs.used_as_tensor(one.place)
         first = arguments.get("input", 0)
         asked = arguments.get("inplace")
         in_place = last.endswith("_") or (isinstance(asked, Constant) and asked.value is True)

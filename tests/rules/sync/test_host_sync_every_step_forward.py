@@ -37,6 +37,18 @@ PAIRS = {
     "a list, perhaps": ("if rois: h = h + 1", "if rois.any(): h = h + 1"),
     "what may be numbers": ("a = int(rois[0])", "a = int(rois[0].mean())"),
     "a condition on the size": ("if h.size(0) > 3: h = h + 1", "if h.max() > 3: h = h + 1"),
+    "a number that a size is made with": (
+        "h = nn.functional.interpolate(h, size=(rois + 1, 4))\n        if rois % 2 == 1: h = h + 1",
+        "h = nn.functional.grid_sample(h, rois)\n        if rois.mean() > 1: h = h + 1",
+    ),
+    "numbers that are padded by": (
+        "h = nn.functional.pad(h, (0, rois % 2))\n        if rois * rois == 4: h = h + 1",
+        "h = nn.functional.pad(rois, (0, 2))\n        if rois * rois == 4: h = h + 1",
+    ),
+    "a number among tensors": (
+        "h = torch.cat([h, h], rois)\n        if rois > 0: h = h + 1",
+        "h = torch.cat([h, rois], 0)\n        if rois > 0: h = h + 1",
+    ),
     "whether it is there": ("if h is None: return x", "if torch.isnan(h).any(): return x"),
     "what stays as large": ("h = torch.where(h > 0, h, 0 * h)", "h = h[h > 0]"),
     "a copy on the host": ("a = bool(h.size(0))", "a = bool(h.sum() > 3)"),
@@ -74,6 +86,16 @@ def test_reports_what_certainly_reads_a_tensor(case: str, tmp_path: Path) -> Non
     (found,) = findings_of("ACC208", spoken, tmp_path)
     assert "at every step, at" in found.message
     assert "assuming that the device is a GPU" in found.message
+
+
+def test_what_is_computed_of_two_inputs_is_a_tensor_where_one_of_them_is(tmp_path: Path) -> None:
+    """H and W of an image that is given as rows are numbers as a rule."""
+    program = NET.replace("def forward(self, x, rois):", "def forward(self, x, rois, rows):").replace(
+        "rois.cuda()", "rois.cuda(), rois.cuda()"
+    )
+    body = "if x.size(1) == rois * rows: h = h + 1"
+    assert findings_of("ACC208", program.replace("BODY", body), tmp_path) == []
+    (_,) = findings_of("ACC208", program.replace("BODY", f"rows.mean()\n        {body}"), tmp_path)
 
 
 @pytest.mark.parametrize("case", ["a number, perhaps", "a list, perhaps", "all but the masked"])
