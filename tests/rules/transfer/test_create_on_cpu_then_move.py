@@ -54,6 +54,11 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "(conf.x)",
         "(conf.x, 2)",
     ),
+    "for a function that writes into it": (
+        "import ext\nfor y in DataLoader([1]):\n    x = torch.zeros(4)\n    n = ext.choose(y, x)\n    x = x[:n].cuda()",
+        "choose(y, x)",
+        "choose(y)",
+    ),
     "without elements": ("x = torch.empty(0).to('cuda')", "(0)", "(1)"),
     "without rows": ("x = torch.zeros((0, 4)).to('cuda')", "(0, 4)", "(1, 4)"),
     "without columns": ("x = torch.ones(4, 0).to('cuda')", "4, 0", "4, 1"),
