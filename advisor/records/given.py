@@ -233,6 +233,11 @@ class Given:
         start, stop = self._value, end._value
         return isinstance(start, Moment) and isinstance(stop, Moment) and start.misses_in_each_pass(stop)
 
+    def waits_until(self, end: Given) -> bool:
+        """Whether both are readings of the clock, and something waits for the GPU in between."""
+        start, stop = self._value, end._value
+        return isinstance(start, Moment) and isinstance(stop, Moment) and stop.halted > start.now
+
     # -- tensors
 
     @property

@@ -16,7 +16,8 @@ _FIRST = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?P<percent>%
 _ESCAPED = re.compile(
     r"[%!?,;/]"
     # automagic runs these without a sign; two words side by side are no Python
-    r"|(?:pip3?|conda|mamba|apt|apt-get|git|wget|cd|ls|mkdir|cp|mv|rm|cat|unzip)[ \t]+(?:[\w~$]|-\w|/\w|\.\.?/)"
+    r"|(?:pip3?|conda|mamba|apt|apt-get|git|wget|cd|ls|mkdir|cp|mv|rm|cat|unzip)[ \t]+"
+    r"(?:[\w~$]|-\w|/\w|\.\.?(?=[/\s]|\Z))"
 )
 _TIMED = re.compile(r"%time[ \t]+(?![ \t%!]|(?:async|class|def|for|if|try|while|with)\b)")
 _PYTHON_CELL = re.compile(rf"%%(?:{'|'.join(sorted(PYTHON_CELLS))})\b")

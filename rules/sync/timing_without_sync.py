@@ -50,8 +50,9 @@ class TimingWithoutSync(Rule):
     When to ignore it
         Where the time to launch is what you want to know. The rule is silent where anything after the work waits for
         the GPU (`.item()`, `.cpu()`, an event), about epochs and about steps that are timed from one to the next, in
-        which the last launches do not matter, and with `CUDA_LAUNCH_BLOCKING`. Outside of loops it is silent, too,
-        where anything after the work is not known.
+        which the last launches do not matter, and with `CUDA_LAUNCH_BLOCKING`. Outside of
+        loops it is silent, too, where anything after the work is not known. A finding is minor where each pass of a
+        loop waits for the GPU between the readings, and launches more behind that.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html#asynchronous-execution
@@ -63,10 +64,13 @@ class TimingWithoutSync(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each difference once."""
-        for operation, basis in timed_launches(facts):
-            claim = (
-                f"`{facts.document.code(operation.node)}` is over before the GPU has done what was launched, and tells "
-                f"the time of the launches only{basis.clause}"
+        for timed in timed_launches(facts):
+            code = facts.document.code(timed.operation.node)
+            misses = (
+                "leaves out what the GPU was given after it was waited for last"
+                if timed.waits
+                else "is over before the GPU has done what was launched, and tells the time of the launches only"
             )
+            claim, minor = f"`{code}` {misses}{timed.basis.clause}", timed.waits and not timed.basis.proven
             remedy = "call `torch.cuda.synchronize()` before each reading of the clock"
-            yield self.finding(facts, operation.node, claim, remedy, basis=basis)
+            yield self.finding(facts, timed.operation.node, claim, remedy, minor=minor, basis=timed.basis)

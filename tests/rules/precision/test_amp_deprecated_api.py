@@ -136,6 +136,16 @@ def test_silent_before_the_torch_that_has_the_new_ones(call: str, since: tuple[i
     check_since("ACC402", f"import torch\nx = {call}\n", since, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("beside", "since"), [("", "torch 1.10 or later"), ("s = torch.cuda.amp.GradScaler()\n", "torch 2.3 or later")]
+)
+def test_names_the_torch_that_has_all_that_a_file_uses(beside: str, since: str, tmp_path: Path) -> None:
+    """They are changed together, and said in one remark."""
+    source = f"import torch\n{beside}with torch.cuda.amp.autocast():\n    pass\n"
+    for found in findings_of("ACC402", source, tmp_path, {"requirements.txt": "torch>=1.8\n"}):
+        assert f"({since})" in found.message
+
+
 @pytest.mark.filterwarnings("ignore")  # autocast and GradScaler say that there is no GPU
 @pytest.mark.parametrize(
     ("before", "after"),

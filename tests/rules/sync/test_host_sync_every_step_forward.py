@@ -162,7 +162,8 @@ def test_counts_comprehensions_over_different_tensors(tmp_path: Path) -> None:
 
 
 def test_warns_of_a_wait_for_each_sample(tmp_path: Path) -> None:
-    for source, each in (("for i in range(3)", False), ("for i in range(out.size(0))", True)):
+    made = "sizes = torch.tensor([[1.0], [2.0]], device='cuda')\n    for i in range(len(sizes))"
+    for source, each in (("for i in range(3)", False), (made, False), ("for i in range(out.size(0))", True)):
         (found,) = findings_of("ACC208", STEP.replace("AFTER", f"{source}: print(out[i].max().item())"), tmp_path)
         assert str(found.severity) == ("warning" if each else "info")
         assert ("at every step, for each sample, at" in found.message) == each
@@ -229,6 +230,18 @@ def test_reports_what_python_needs_as_a_number(case: str, tmp_path: Path) -> Non
     assert findings_of("ACC208", silent, tmp_path) == []
     (found,) = findings_of("ACC208", spoken, tmp_path)
     assert "at every step, " in found.message
+
+
+@pytest.mark.parametrize(
+    ("waits", "words"),
+    [
+        ("a = out.view(-1)[: out.argmax()]", "a slice ends at a number of Python's: take it from a shape or from what the host has"),
+        ("a = x[:, out.argmax()]", "let tensors compute it (`torch.sqrt`, `index_select`"),
+    ],
+)
+def test_the_remedy_follows_from_what_the_number_is_for(waits: str, words: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", STEP.replace("AFTER", waits), tmp_path)
+    assert words in found.message
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair
+from ..checks import Pair, check_one, check_pair, findings_of
 from ..programs import IMPORTS
 
 START = """
@@ -188,3 +188,21 @@ REPORTED = {
 @pytest.mark.parametrize("source", REPORTED.values(), ids=REPORTED.keys())
 def test_reported(source: str, tmp_path: Path) -> None:
     check_one("ACC217", IMPORTS + START + source + "\n", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("early", "minor", "words"),
+    [
+        ("", False, "tells the time of the launches only"),
+        ("    print(loss.item())\n", True, "leaves out what the GPU was given after it was waited for last"),
+    ],
+)
+def test_minor_where_each_pass_waits_for_a_part_of_it(early: str, minor: bool, words: str, tmp_path: Path) -> None:
+    """As a training does that reads its loss before the backward pass."""
+    source = (
+        f"for i in range(9):\n    start = time.time()\n    loss = net(x).sum()\n{early}"
+        "    loss.backward()\n    optimizer.step()\n    seconds = time.time() - start\n"
+    )
+    (found,) = findings_of("ACC217", IMPORTS + START + source, tmp_path)
+    assert words in found.message
+    assert found.minor is minor

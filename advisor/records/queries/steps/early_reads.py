@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -83,14 +84,28 @@ def _tensors(operation: Operation) -> Iterator[Given]:
         yield from (one for one in (context.subject, *given, *items) if one.is_tensor)
 
 
-def timed_launches(facts: Facts) -> Iterator[tuple[Operation, Evidence]]:
-    """The differences of the clock that are over before the GPU has done what they time, and what shows that nothing
-    waits for it before the second reading."""
+@dataclass(frozen=True, slots=True)
+class TimedLaunch:
+    """A difference of the clock that is over before the GPU has done what it times.
+
+    Attributes:
+        basis: what shows that nothing waits for the GPU before the second reading.
+        waits: whether something waits for it earlier on, so that only what was launched behind that is left out.
+    """
+
+    operation: Operation
+    basis: Evidence
+    waits: bool
+
+
+def timed_launches(facts: Facts) -> Iterator[TimedLaunch]:
+    """Such differences of a document."""
     if facts.does(SetsItem("os.environ", "CUDA_LAUNCH_BLOCKING")):
         return
     for operation in facts.operations_of(Act.ELAPSED):
         readings = [(context.subject, context.value) for context in operation.contexts]
+        waits = any(start.waits_until(end) for start, end in readings)
         if all(start.misses_work_until(end) for start, end in readings):
-            yield operation, PROVEN
+            yield TimedLaunch(operation, PROVEN, waits)
         elif facts.names_gpu_anywhere and all(start.misses_work_in_each_pass_until(end) for start, end in readings):
-            yield operation, Evidence.of(Ground.QUEUE)
+            yield TimedLaunch(operation, Evidence.of(Ground.QUEUE), waits)

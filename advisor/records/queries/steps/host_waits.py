@@ -187,6 +187,8 @@ def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
         return Need.COUNTS
     if not operation.does(*_SIZED) and reads_own_state(operation):
         return Need.STATE
+    if operation.does(Act.INDEXES_BY_NUMBER) and _slices(operation.node):
+        return Need.BOUND
     if operation.does(Act.INDEXES_BY_NUMBER, Call("range"), *_COMPARES, *_CLAMPS, *_ADDS, *_NUMBERS):
         return Need.NUMBER
     if operation.does(*_ASKS):
@@ -202,6 +204,12 @@ def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
     if several and not (inside and reads_parameter(operation)) and is_worked_on(facts, loop, operation):
         return Need.HOST
     return _need_of_forward(loop, operation) if inside else Need.VALUES
+
+
+def _slices(node: cst.CSTNode) -> bool:
+    """Whether something is cut off at one end at least: ``x[:n]``, and not ``x[:, n]``."""
+    parts = [one.slice for one in node.slice] if isinstance(node, cst.Subscript) else []
+    return any(isinstance(one, cst.Slice) and (one.lower or one.upper) for one in parts)
 
 
 def _need_of_forward(loop: Loop, operation: Operation) -> Need:

@@ -84,7 +84,8 @@ def happens_for_each(loop: Loop, operation: Operation) -> str:
             words = {each.strip("'\"") for each in _words_in(part.iter)}
             if any(map(_PARAMETERS.search, words)):
                 return "parameter"
-            if one.rows_of is not None or "batch_size" in words:
+            made = one.rows_of is None or one.rows_of.born is not None  # of settings, perhaps
+            if not made or "batch_size" in words:
                 return "sample"
     return ""
 
