@@ -61,6 +61,7 @@ class AmpDeprecatedApi(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
         names = old_names(facts)
+        since = max((one.since for one in names), default=None)  # they are changed together
         old = bool(names) and minds_versions(facts)
         for found in names:
             code = facts.document.code(found.operation.node)
@@ -71,9 +72,7 @@ class AmpDeprecatedApi(Rule):
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []
             at = found.operation.node
             aside = not facts.trains  # what only evaluates is a place of the training's remark
-            yield self.finding(
-                facts, at, claim, remedy, fix=fix, since=found.since, related=come, minor=old, aside=aside
-            )
+            yield self.finding(facts, at, claim, remedy, fix=fix, since=since, related=come, minor=old, aside=aside)
 
         apex = names_of_apex(facts)
         if apex is not None:

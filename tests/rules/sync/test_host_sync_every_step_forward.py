@@ -235,7 +235,10 @@ def test_reports_what_python_needs_as_a_number(case: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("waits", "words"),
     [
-        ("a = out.view(-1)[: out.argmax()]", "a slice ends at a number of Python's: take it from a shape or from what the host has"),
+        (
+            "a = out.view(-1)[: out.argmax()]",
+            "a slice ends at a number of Python's: take it from a shape or the host",
+        ),
         ("a = x[:, out.argmax()]", "let tensors compute it (`torch.sqrt`, `index_select`"),
     ],
 )

@@ -44,7 +44,7 @@ class Need(Enum):
     COUNTS = "pass `output_size`"
     ANSWER = "let the GPU decide, as `torch.where` does, or ask every few hundred steps"
     FAILURE = "it asks whether it failed: `torch.linalg.inv_ex`, `solve_ex` and their like do not"
-    BOUND = "a slice ends at a number of Python's: take it from a shape or from what the host has, or index with a tensor"
+    BOUND = "a slice ends at a number of Python's: take it from a shape or the host, or index with a tensor"
     NUMBER = "Python needs a number here: let tensors compute it (`torch.sqrt`, `index_select`, `torch.minimum`)"
 
 
