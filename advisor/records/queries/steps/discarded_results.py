@@ -38,7 +38,7 @@ class DiscardedResult:
         basis: what shows that it is called on a tensor.
     """
 
-    node: cst.Call
+    node: cst.CSTNode
     receiver: cst.BaseExpression
     cast: bool
     basis: Evidence
@@ -57,7 +57,6 @@ def discarded_results(facts: Facts) -> Iterator[DiscardedResult]:
     for operation in facts.operations_of(*CASTS):
         kept = _kept(operation) if operation.discarded and _changes(operation) else None
         if kept is not None and all(context.subject.is_plain_tensor for context in operation.contexts):
-            assert isinstance(operation.node, cst.Call)
             yield DiscardedResult(operation.node, kept, cast=True, basis=PROVEN)
 
 
