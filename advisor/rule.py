@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from accel_advisor.editing.argument_fixes import drop_argument, pass_argument
 from accel_advisor.editing.comment_columns import columns_kept
@@ -21,9 +21,11 @@ from accel_advisor.editing.edits import (
     insert_after,
     insert_statement,
     make_on_device,
+    may_stand_twice,
     remove_call,
     remove_statement,
     replace_node,
+    takes_method,
 )
 from accel_advisor.editing.unused_imports import imports_left_over
 from accel_advisor.editing.wrapping import newline_of
@@ -41,12 +43,16 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.source.document import Document
 
+Node: TypeAlias = "cst.CSTNode"
+"""A piece of the source. A rule hands it on, keeps it, and asks :meth:`Document.code` for its text; what it is like, a
+record says."""
 _WITHOUT_OLD_PYTHON = (1, 5)
 """The torch that first ran on no Python 2."""
 _BROKEN = re.compile(r"(?<=[(\[{])\s*\n\s*|,?\s*\n\s*(?=[)\]}])|\s*\n\s*(?=\.)")
 """Where code of several lines has white space, and a comma, that it would not have on one."""
 
 __all__ = [
+    "Node",
     "Registry",
     "Rule",
     "add_keyword",
@@ -57,20 +63,22 @@ __all__ = [
     "insert_after",
     "insert_statement",
     "make_on_device",
+    "may_stand_twice",
     "newline_of",
     "pass_argument",
     "registry",
     "remove_call",
     "remove_statement",
     "replace_node",
+    "takes_method",
 ]
 
 
 class Rule(ABC):
     """Reads Facts and yields Findings. One file, one class, one code; no state, no tree walking.
 
-    A rule imports this module (which offers the makers of edits and fixes, too), :mod:`accel_advisor.finding`, the
-    records under :mod:`accel_advisor.records` and libcst; nothing else of this package.
+    A rule imports this module (which offers the makers of edits and fixes, too), :mod:`accel_advisor.finding` and the
+    records under :mod:`accel_advisor.records`; nothing else but Python's own library.
 
     The docstring of a rule is its documentation. Its headings are fixed: What it does, Why it costs time, Example,
     Use instead, When to ignore it, Fix safety, References.

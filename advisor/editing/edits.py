@@ -198,6 +198,16 @@ def insert_after(document: Document, node: cst.CSTNode, content: str) -> Edit:
     return document.edit(end, end, content)
 
 
+def may_stand_twice(expression: cst.CSTNode) -> bool:
+    """Whether an expression is a name or an attribute, which code may repeat, or assign to."""
+    return isinstance(expression, (cst.Name, cst.Attribute))
+
+
+def takes_method(expression: cst.CSTNode) -> bool:
+    """Whether a method can be called on an expression as it stands, without brackets around it."""
+    return isinstance(expression, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
+
+
 def decorate(document: Document, function: cst.FunctionDef, decorator: str) -> Edit:
     """The edit that gives a function one more decorator, such as ``@torch.no_grad()``, behind those that it has."""
     start = document.span(function).start.offset
@@ -207,16 +217,16 @@ def decorate(document: Document, function: cst.FunctionDef, decorator: str) -> E
     return document.edit(start, start, decorator + lead)
 
 
-def insert_statement(document: Document, body: cst.BaseSuite, statement: str) -> Edit | None:
-    """The edit that makes ``statement`` the first of an indented body; None where the body stands on its header's
-    line."""
+def insert_statement(document: Document, body: cst.BaseSuite | None, statement: str) -> Edit | None:
+    """The edit that makes ``statement`` the first of an indented body; None where there is none, or it stands on
+    its header's line."""
     if not isinstance(body, cst.IndentedBlock) or not body.body:
         return None
     start = document.span(body.body[0]).start.offset
     return document.edit(start, start, f"{statement}{newline_of(document)}{indentation_at(document, start)}")
 
 
-def remove_statement(document: Document, statement: cst.CSTNode, body: cst.BaseSuite) -> Edit | None:
+def remove_statement(document: Document, statement: cst.CSTNode, body: cst.BaseSuite | None) -> Edit | None:
     """The edit that takes a statement that is alone on its line out of ``body``, line and all, with the comment right
     above it where nothing follows that the comment could be about, too; None where it stands elsewhere, shares its
     line, or is all that the body has."""
@@ -238,7 +248,7 @@ def remove_statement(document: Document, statement: cst.CSTNode, body: cst.BaseS
     return document.edit(document.offset(row, 1), end, "")
 
 
-def remove_call(document: Document, call: cst.Call) -> Edit | None:
+def remove_call(document: Document, call: cst.CSTNode) -> Edit | None:
     """The same for a statement that is one call, wherever it stands."""
     for block in descendants(document.tree, cst.IndentedBlock):
         for line in block.body if isinstance(block, cst.IndentedBlock) else ():

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
+import libcst as cst
+
 from accel_advisor.records.given import Given
 from accel_advisor.values.values import Class, Opaque, Qualified, Unknown, Value, options_of
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from accel_advisor.source.document import Document
 
 Cost = Literal["costly", "light", "memory", "unknown"]
@@ -156,3 +156,14 @@ class WorkerIssue:
     document: Document
     node: cst.CSTNode
     certain: bool = True
+
+    @property
+    def seed(self) -> cst.BaseExpression:
+        """What a :attr:`IssueKind.CONSTANT_SEED` gives to the generator."""
+        assert isinstance(self.node, cst.Call)
+        return self.node.args[0].value
+
+    @property
+    def seeds_torch(self) -> bool:
+        """Whether it seeds the generator of torch, which has another seed in each worker anyway."""
+        return isinstance(self.node, cst.Call) and self.document.code(self.node.func).endswith("manual_seed")

@@ -83,15 +83,32 @@ class Loop:
         return self.computes or (self.forgets and (self.steps or not self.learns_within))
 
     @property
+    def body(self) -> cst.BaseSuite | None:
+        """The statements that it repeats; None where it is no statement."""
+        return self.node.body if isinstance(self.node, (cst.For, cst.While)) else None
+
+    @property
+    def target(self) -> cst.BaseExpression | None:
+        """What a ``for`` statement binds in each pass; None for any other loop."""
+        return self.node.target if isinstance(self.node, cst.For) else None
+
+    @property
+    def keeps_each(self) -> bool:
+        """Whether it is a comprehension that keeps what each pass makes, or a generator that yields it; a set may keep
+        less."""
+        return isinstance(self.node, (cst.ListComp, cst.DictComp, cst.GeneratorExp))
+
+    @property
+    def definition(self) -> cst.FunctionDef | None:
+        """The ``def`` that it stands in; None where the innermost function is a lambda, or there is none."""
+        return self.function if isinstance(self.function, cst.FunctionDef) else None
+
+    @property
     def goes_over_epochs(self) -> bool:
         """Whether each of its passes is an epoch, as it calls what it counts; one that takes batches is none."""
-        counted: cst.CSTNode | None = None
         if self.loaders:
             return False
-        if isinstance(self.node, cst.For):
-            counted = self.node.target
-        elif isinstance(self.node, cst.While):
-            counted = self.node.test
+        counted = self.node.test if isinstance(self.node, cst.While) else self.target
         return counted is not None and any("epoch" in name.lower() for name in names_read_in(counted))
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from accel_advisor.editing.edits import add_keyword, replace_node
 from accel_advisor.records.actions import Action, Asked, Call, calls
 from accel_advisor.records.given import Given
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import assigned_value
+from accel_advisor.syntax.shapes import assigned_value, receiver_of
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -50,6 +50,16 @@ class Argument:
     def given(self) -> Given:
         """What rules may know of its value."""
         return Given(self.value)
+
+    @property
+    def expression(self) -> cst.BaseExpression | None:
+        """What the call gives for it; None where it came out of a dict."""
+        return self.node.value if self.node is not None else None
+
+    @property
+    def is_spelled(self) -> bool:
+        """Whether the call itself spells the number or the text that it is."""
+        return isinstance(self.expression, (cst.Integer, cst.SimpleString))
 
 
 @immutable
@@ -239,6 +249,29 @@ class Operation:
         """The value that the statement it stands in assigns, where that is an assignment."""
         return assigned_value(self.statement)
 
+    @property
+    def targets(self) -> tuple[cst.BaseExpression, ...]:
+        """What its result is assigned to as it is; none where the statement does anything else with it."""
+        statement = self.statement
+        if isinstance(statement, cst.Assign) and statement.value is self.node:
+            return tuple(one.target for one in statement.targets)
+        return ()
+
+    @property
+    def callee(self) -> cst.CSTNode:
+        """What a call calls; what decorates, is set or is read where it is no call."""
+        return self.node.func if isinstance(self.node, cst.Call) else self.node
+
+    @property
+    def receiver(self) -> cst.BaseExpression | None:
+        """What a method is called on, or an attribute is set of, or the module of a function; None for a bare name."""
+        return receiver_of(self.node)
+
+    @property
+    def arguments(self) -> Sequence[cst.Arg]:
+        """The arguments as the call writes them; none where it is no call."""
+        return self.node.args if isinstance(self.node, cst.Call) else ()
+
     def given(self, name: str, position: int | None = None) -> Given:
         """What is known of an argument over all contexts; absent where none gives it, unknown where one may give it
         unseen."""
@@ -294,7 +327,7 @@ class Operation:
     @property
     def names_it(self) -> bool:
         """Whether a call or decorator spells the library's own name, as an import binds it, and no variable."""
-        full = full_name(self.document.imported, self.node.func if isinstance(self.node, cst.Call) else self.node)
+        full = full_name(self.document.imported, self.callee)
         return bool(full) and canonical(full) == f"{self.what.owner}.{self.what.name}"
 
     def keyword_edits(self, name: str, expression: str) -> tuple[Edit, ...] | None:
@@ -307,5 +340,4 @@ class Operation:
     def callee_edit(self, name: str) -> Edit | None:
         """The edit that calls another function, or decorates with it; None where a variable is called, which may hold
         something else."""
-        callee = self.node.func if isinstance(self.node, cst.Call) else self.node
-        return replace_node(self.document, callee, name) if self.names_it else None
+        return replace_node(self.document, self.callee, name) if self.names_it else None

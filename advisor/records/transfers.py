@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
 from accel_advisor.records.given import Given
-from accel_advisor.syntax.shapes import assigns_item
+from accel_advisor.syntax.shapes import assigns_item, receiver_of
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import HOST, Place, is_cuda_capable, is_host, union_of
@@ -121,6 +121,11 @@ class Transfer:
     framework: str | None
     statement: cst.CSTNode
     contexts: list[TransferContext] = field(default_factory=list)
+
+    @property
+    def receiver(self) -> cst.BaseExpression | None:
+        """What the method is called on, or the module of a function that moves; None for a bare name."""
+        return receiver_of(self.node)
 
     @property
     def discarded(self) -> bool:

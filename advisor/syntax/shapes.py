@@ -114,6 +114,12 @@ def self_attribute(node: cst.CSTNode) -> str | None:
     return None
 
 
+def receiver_of(node: cst.CSTNode) -> cst.BaseExpression | None:
+    """What stands in front of the last dot of what a call calls, or of an attribute; None where nothing does."""
+    named = node.func if isinstance(node, cst.Call) else node
+    return named.value if isinstance(named, cst.Attribute) else None
+
+
 def dotted(node: cst.CSTNode | None) -> str:
     """The text of a dotted name: ``self.data``; empty for nothing, and for any other expression."""
     if type(node) is cst.Name:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts, LoaderCall, Loop
 from accel_advisor.records.queries.loaders.epochs import rebuilt_loaders
@@ -84,16 +82,15 @@ class DataLoaderRebuiltPerEpoch(Rule):
 
     def _fix(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Fix | None:
         built = next((one for one in facts.operations if one.node is loader.node), None)
-        statement = built.statement if built is not None else None
-        if not isinstance(statement, cst.Assign) or statement.value is not loader.node:
+        if built is None or not built.targets:
             return None
-        document = facts.document
+        document, statement = facts.document, built.statement
         code = document.code(statement)
         if len(code.splitlines()) > 1 or any(arg.star for arg in loader.node.args):
             return None
-        if not loader.gives("persistent_workers", None) or not isinstance(epochs.node, cst.For):
+        if not loader.gives("persistent_workers", None) or epochs.target is None:
             return None
-        removal = remove_statement(document, statement, epochs.node.body)
+        removal = remove_statement(document, statement, epochs.body)
         if removal is None:
             return None
         start = document.span(epochs.node).start.offset

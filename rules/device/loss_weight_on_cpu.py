@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Action, Call
 from accel_advisor.records.facts import Facts, ModuleCall, ModuleCallContext
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule, also_at
+from accel_advisor.rule import Node, Rule, also_at
 
 _LOSSES = ("CrossEntropyLoss", "NLLLoss", "BCELoss", "BCEWithLogitsLoss", "MultiLabelSoftMarginLoss")
 _FUNCTIONS = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
@@ -68,7 +66,7 @@ class LossWeightOnCpu(Rule):
         if facts.frameworks:
             return
         built = {one.node: one for one in facts.operations_of(*_WEIGHTED)}
-        seen: set[cst.CSTNode] = set()
+        seen: set[Node] = set()
         for call in facts.module_calls:
             if not call.loss or call.framework or not call.contexts:
                 continue
@@ -79,13 +77,13 @@ class LossWeightOnCpu(Rule):
                 seen.add(weights)
                 yield self._report(facts, weights, call)
 
-    def _on_host(self, source: Operation) -> cst.BaseExpression | None:
+    def _on_host(self, source: Operation) -> Node | None:
         for name, position in (("weight", _WEIGHTED[source.what]), ("pos_weight", None)):
             given = [context.argument(name, position) for context in source.contexts]
             places = [one is not None and one.given.on_host and not one.given.is_scalar for one in given]
-            first = given[0].node if given and given[0] is not None else None
-            if places and all(places) and first is not None:
-                return first.value
+            first = given[0].expression if given and given[0] is not None else None
+            if first is not None and all(places):
+                return first
         return None
 
     def _on_gpu(self, context: ModuleCallContext) -> bool:
@@ -93,7 +91,7 @@ class LossWeightOnCpu(Rule):
         on_gpu = any(output.given.on_accelerator for output in context.arguments[:1])
         return on_gpu and not moved and not context.escaped
 
-    def _report(self, facts: Facts, weights: cst.BaseExpression, call: ModuleCall) -> Finding:
+    def _report(self, facts: Facts, weights: Node, call: ModuleCall) -> Finding:
         document = facts.document
         use = document.code(call.node)
         claim = f"`{document.code(weights)}` is on the host, and `{use}` applies it to outputs on the GPU, which raises"

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.given import Module
-from accel_advisor.records.queries.models.unmoved_models import UnmovedModel, unmoved_models
+from accel_advisor.records.queries.models.unmoved_models import UnmovedModel, device_where_built, unmoved_models
 from accel_advisor.rule import Rule, also_at, insert_after
 
 
@@ -78,23 +75,8 @@ class ModelNotMoved(Rule):
         remedy = "move the model where it is built"
         related = [also_at(document, call.node, "it is called here")] if here else []
         fix = None
-        device = self._device(facts, module)
-        if here and device is not None and isinstance(module.node, cst.Call):
+        device = device_where_built(facts, module)
+        if device is not None:
             edit = insert_after(document, module.node, f".to({device})")
             fix = Fix(f"Move the model with `.to({device})`", (edit,), Applicability.UNSAFE)
         return self.finding(facts, module.node if here else call.node, claim, remedy, related=related, fix=fix)
-
-    def _device(self, facts: Facts, module: Module) -> str | None:
-        """The device expression of a batch's move, where it means the same at the place where the model is built."""
-        for transfer in facts.transfers:
-            if transfer.device is None or "cuda" not in transfer.kinds:
-                continue
-            if isinstance(transfer.device, cst.SimpleString):
-                return facts.document.code(transfer.device)
-            built = facts.document.span(module.node).start.offset
-            for device in facts.devices:
-                bound = facts.document.span(device.node).start.offset
-                named = isinstance(transfer.device, cst.Name) and transfer.device.value == device.name
-                if named and device.scope.kind == "module" and bound < built:
-                    return device.name
-        return None

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.models.unregistered_modules import unregistered_modules
+from accel_advisor.records.queries.models.unregistered_modules import UnregisteredModules, unregistered_modules
 from accel_advisor.rule import Rule, replace_node
 
 
@@ -70,33 +67,18 @@ class ModulesInPythonContainer(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each attribute once."""
-        for operation in unregistered_modules(facts):
-            yield self._report(facts, operation)
+        for layers in unregistered_modules(facts):
+            yield self._report(facts, layers)
 
-    def _report(self, facts: Facts, operation: Operation) -> Finding:
-        document = facts.document
-        name = document.code(operation.node)
-        statement = operation.statement
-        value = operation.assigned
-        kind = "dict" if isinstance(value, (cst.Dict, cst.DictComp)) else "list"
+    def _report(self, facts: Facts, layers: UnregisteredModules) -> Finding:
+        document, listed = facts.document, layers.listed
+        name, kind = document.code(layers.assignment.node), "dict" if layers.in_dict else "list"
         claim = (
             f"`{name}` is a plain Python {kind}, so its layers are neither moved nor trained nor saved with the module"
         )
         remedy = f"wrap it in `nn.Module{kind.capitalize()}(...)`"
         fix = None
-        prefix = f"{facts.torch_name}.nn" if facts.torch_name is not None else None
-        if prefix is not None and isinstance(statement, cst.Assign) and kind == "list":
-            layer = self._prefix(facts, statement.value) or prefix
-            text = f"{layer}.ModuleList({document.code(statement.value)})"
-            fix = Fix("Wrap it in `ModuleList`", (replace_node(document, statement.value, text),), Applicability.UNSAFE)
-        return self.finding(facts, operation.statement, claim, remedy, fix=fix)
-
-    def _prefix(self, facts: Facts, value: cst.BaseExpression) -> str | None:
-        """What the layers in the list are taken from: ``nn`` where the first is ``nn.Linear(...)``."""
-        first = value.elt if isinstance(value, cst.ListComp) else None
-        if isinstance(value, cst.List) and value.elements:
-            first = value.elements[0].value
-        if isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute):
-            known = any(one.node is first and one.what.owner == "torch.nn" for one in facts.operations)
-            return facts.document.code(first.func.value) if known else None
-        return None
+        if facts.torch_name is not None and listed is not None:
+            text = f"{layers.namespace(facts) or f'{facts.torch_name}.nn'}.ModuleList({document.code(listed)})"
+            fix = Fix("Wrap it in `ModuleList`", (replace_node(document, listed, text),), Applicability.UNSAFE)
+        return self.finding(facts, layers.assignment.statement, claim, remedy, fix=fix)

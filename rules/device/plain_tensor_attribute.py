@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
@@ -76,19 +74,20 @@ class PlainTensorAttribute(Rule):
 
     def _report(self, facts: Facts, meeting: Meeting, assigned: Operation) -> Finding:
         document = facts.document
-        assert isinstance(assigned.node, cst.Attribute)
-        name, holder = document.code(assigned.node), document.code(assigned.node.value)
+        assert assigned.receiver is not None
+        name, holder = document.code(assigned.node), document.code(assigned.receiver)
         claim = (
             f"`{name}` is a plain tensor, which stays on the host when the module moves, so that "
             f"`{document.code(meeting.node)}` raises on a GPU"
         )
         remedy = "register it as a buffer"
         fix = None
-        statement = assigned.statement
-        if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
-            value = document.code(statement.value)
-            buffer = f'{holder}.register_buffer("{assigned.node.attr.value}", {value}, persistent=False)'
-            fix = Fix("Register it as a buffer", (replace_node(document, statement, buffer),), Applicability.UNSAFE)
+        if assigned.assigned is not None:
+            attribute, value = name.rpartition(".")[2].strip(), document.code(assigned.assigned)
+            edit = replace_node(
+                document, assigned.statement, f'{holder}.register_buffer("{attribute}", {value}, persistent=False)'
+            )
+            fix = Fix("Register it as a buffer", (edit,), Applicability.UNSAFE)
         related = [also_at(document, meeting.node, "it is used here")]
         severity = Severity.ERROR if facts.placed else Severity.WARNING
         return self.finding(facts, assigned.statement, claim, remedy, severity=severity, fix=fix, related=related)

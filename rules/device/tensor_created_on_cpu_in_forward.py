@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.mixing import Meeting, meetings
-from accel_advisor.rule import Rule, add_keyword, also_at
+from accel_advisor.rule import Node, Rule, add_keyword, also_at
 
 EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.arange")
 
@@ -65,7 +63,7 @@ class TensorCreatedOnCpuInForward(Rule):
         if facts.trains and not facts.placed:
             return
         exact = {one.node for one in facts.operations_of(*EXACT)}
-        seen: set[cst.CSTNode] = set()
+        seen: set[Node] = set()
         for meeting in meetings(facts):
             born = meeting.born
             inside = "forward" in born.functions and "__init__" not in born.functions
@@ -75,15 +73,13 @@ class TensorCreatedOnCpuInForward(Rule):
 
     def _report(self, facts: Facts, meeting: Meeting, exact: bool) -> Finding:
         document, call = facts.document, meeting.born.node
-        near = isinstance(meeting.other, cst.Name)
-        device = f"{document.code(meeting.other)}.device" if near and meeting.other is not None else None
-        fix = None
-        known = device is not None and self._is_parameter(facts, meeting)
-        edits = add_keyword(document, call, "device", device) if device is not None and known else None
+        parameter, fix = meeting.parameter, None
+        device = f"{parameter}.device"
+        edits = add_keyword(document, call, "device", device) if parameter else None
         if edits is not None:
             applicability = Applicability.SAFE if exact else Applicability.UNSAFE
             fix = Fix(f"Create it with `device={device}`", edits, applicability)
-        where = f"`device={device}`" if known else "the device of what it is used with"
+        where = f"`device={device}`" if parameter else "the device of what it is used with"
         use = document.code(meeting.node)
         claim = (
             f"`{document.code(call)}` is on the host wherever the model is, but `{use}` combines it with what lives "
@@ -97,13 +93,3 @@ class TensorCreatedOnCpuInForward(Rule):
             severity, group = Severity.INFO, "classes that nothing uses"
             remedy += f" (nothing here uses `{owner.name}` so far)"
         return self.finding(facts, call, claim, remedy, severity=severity, fix=fix, related=related, group=group)
-
-    def _is_parameter(self, facts: Facts, meeting: Meeting) -> bool:
-        """Whether what it meets is bound already where it is made: a parameter of the function, surely."""
-        owner = meeting.born.owner
-        if owner is None or not isinstance(meeting.other, cst.Name):
-            return False
-        for method in owner.node.body.body:
-            if isinstance(method, cst.FunctionDef) and method.name.value == meeting.born.functions[-1]:
-                return meeting.other.value in {one.name.value for one in method.params.params}
-        return False

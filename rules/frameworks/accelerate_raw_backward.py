@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.facts import Facts
+from accel_advisor.records.facts import Facts, Operation
 from accel_advisor.records.queries.frameworks.accelerator import names_of_accelerators, raw_backwards
 from accel_advisor.rule import Rule, replace_node
 
@@ -76,12 +74,12 @@ class AccelerateRawBackward(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each backward pass once."""
-        for call in raw_backwards(facts):
-            yield self._report(facts, call)
+        for backward in raw_backwards(facts):
+            yield self._report(facts, backward)
 
-    def _report(self, facts: Facts, call: cst.Call) -> Finding:
-        document = facts.document
-        loss = document.code(call.func.value) if isinstance(call.func, cst.Attribute) else "loss"
+    def _report(self, facts: Facts, backward: Operation) -> Finding:
+        document, call = facts.document, backward.node
+        loss = document.code(backward.receiver) if backward.receiver is not None else "loss"
         names = names_of_accelerators(facts)
         name = names[0] if len(names) == 1 else "accelerator"
         claim = (
@@ -90,7 +88,7 @@ class AccelerateRawBackward(Rule):
         )
         remedy = f"call `{name}.backward({loss})`"
         fix = None
-        if name.isidentifier() and not call.args and len(names) < 2:
+        if name.isidentifier() and not backward.arguments and len(names) < 2:
             edit = replace_node(document, call, f"{name}.backward({loss})")
             fix = Fix(f"Call `{name}.backward`", (edit,), Applicability.UNSAFE)
         return self.finding(facts, call, claim, remedy, fix=fix)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
@@ -62,8 +60,8 @@ class LightningPrecisionLegacy(Rule):
             if instead is None or argument is None:
                 continue
             fix = None
-            node = argument.node.value if argument.node is not None else operation.node
-            if argument.node is not None and isinstance(node, (cst.Integer, cst.SimpleString)):
+            node = argument.expression or operation.node
+            if argument.is_spelled:
                 edit = replace_node(facts.document, node, f'"{instead}"')
                 fix = Fix(f'Use `"{instead}"`', (edit,), Applicability.SAFE)
             claim = f"`precision={given!r}` is a name of Lightning 1 and warns"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
@@ -82,8 +80,8 @@ class ClipBeforeUnscale(Rule):
 
     def _report(self, facts: Facts, clip: Operation, steps: list[Operation]) -> Finding:
         document = facts.document
-        calls = {document.code(one.node.func) for one in steps if isinstance(one.node, cst.Call)}
-        given = {document.code(one.node.args[0]) for one in steps if isinstance(one.node, cst.Call) and one.node.args}
+        calls = {document.code(one.callee) for one in steps}
+        given = {document.code(one.arguments[0]) for one in steps if one.arguments}
         remedy = "`unscale_` the optimizer before"
         fix = None
         if len(calls) == len(given) == 1:

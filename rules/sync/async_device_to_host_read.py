@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.steps.early_reads import early_reads
-from accel_advisor.rule import Rule, also_at, drop_argument
+from accel_advisor.rule import Node, Rule, also_at, drop_argument
 
 
 class AsyncDeviceToHostRead(Rule):
@@ -65,7 +63,7 @@ class AsyncDeviceToHostRead(Rule):
         for copy, read in early_reads(facts):
             yield self._report(facts, copy, read)
 
-    def _report(self, facts: Facts, copy: cst.Call, read: Operation) -> Finding:
+    def _report(self, facts: Facts, copy: Node, read: Operation) -> Finding:
         document = facts.document
         claim = (
             f"`{document.code(copy)}` returns before the bytes have arrived, but `{document.code(read.node)}` reads "

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.steps.repeated_copies import grown_by
 from accel_advisor.rule import Rule
 
 
@@ -57,8 +56,9 @@ class CatAccumulateInLoop(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
         for operation in facts.operations_of(*calls("torch.cat", "torch.concat", "torch.hstack", "torch.vstack")):
-            holder = self._holder(facts, operation) if operation.at_every_step else None
-            if holder is not None and self._only_grows(facts, operation, holder):
+            grown = grown_by(operation) if operation.at_every_step else None
+            holder = facts.document.code(grown) if grown is not None else ""
+            if holder and self._only_grows(facts, operation, holder):
                 claim = f"`{holder}` is copied whole at every step, which is quadratic in their number"
                 remedy = f"append to a list and call `{operation.what.full}` once behind the loop"
                 yield self.finding(facts, operation.node, claim, remedy)
@@ -73,16 +73,3 @@ class CatAccumulateInLoop(Rule):
             and not loop.renews(holder, besides)
             for loop in loops
         )
-
-    def _holder(self, facts: Facts, operation: Operation) -> str | None:
-        """The name that is assigned and joined to, where the call is all that is assigned."""
-        statement, call = operation.statement, operation.node
-        if not isinstance(statement, cst.Assign) or not isinstance(call, cst.Call) or statement.value is not call:
-            return None
-        parts = call.args[0].value if call.args else None
-        if not isinstance(parts, (cst.List, cst.Tuple)) or len(statement.targets) != 1 or len(parts.elements) < 2:
-            return None
-        target = statement.targets[0].target
-        if not any(target.deep_equals(one.value) for one in parts.elements):
-            return None
-        return facts.document.code(target)

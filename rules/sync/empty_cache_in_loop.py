@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Action, Call, any_calls
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.steps.training_steps import basis_of_each_step, loop_of_each_step
 from accel_advisor.rule import Rule, also_at, remove_statement
-
-LOOPS = (cst.For, cst.While)
 
 CLEANERS: dict[Action, str] = {
     Call("torch.cuda.empty_cache"): "gives the allocator's cache back and pays for it again at the next batch",
@@ -92,6 +88,6 @@ class EmptyCacheInLoop(Rule):
             place = [also_at(loop.document, loop.node, "the steps of this loop call it")]
             severity = Severity.WARNING if basis.proven else Severity.INFO
             return self.finding(facts, operation.node, claim, remedy, severity=severity, related=place, basis=basis)
-        edit = remove_statement(document, statement, loop.node.body) if isinstance(loop.node, LOOPS) else None
+        edit = remove_statement(document, statement, loop.body)
         fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
         return self.finding(facts, operation.node, claim, remedy, fix=fix)

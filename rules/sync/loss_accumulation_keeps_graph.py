@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.steps.kept_graphs import KeptGraph, kept_graphs
-from accel_advisor.rule import Rule, also_at, insert_after
+from accel_advisor.rule import Rule, also_at, insert_after, takes_method
 
 
 class LossAccumulationKeepsGraph(Rule):
@@ -79,8 +77,7 @@ class LossAccumulationKeepsGraph(Rule):
             f"`{kept.holder}` keeps the autograd graph of `{code}` alive for every batch, so that memory grows through "
             f"the epoch{kept.basis.clause}"
         )
-        simple = isinstance(value, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
-        edit = insert_after(document, value, ".detach()") if simple else None
+        edit = insert_after(document, value, ".detach()") if takes_method(value) else None
         remedy = f"add `{code}.detach()`" if edit is not None else "detach the loss first"
         proven = kept.basis.proven
         applicability = Applicability.SAFE if proven else Applicability.UNSAFE

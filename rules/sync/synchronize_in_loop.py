@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Pause, Related, Severity
 from accel_advisor.records.actions import AnyCall, any_calls, within
 from accel_advisor.records.facts import Facts, Loop
@@ -82,8 +80,8 @@ class SynchronizeInLoop(Rule):
         claim = f"`{code}` lets the GPU run dry at every step"
         remedy = "drop it, PyTorch keeps the order by itself"
         edit, related, wait = None, self._way(facts, operation, loop), wait_in(loop, Pause.SYNCHRONIZES)
-        if not related and isinstance(loop.node, (cst.For, cst.While)):
-            edit = remove_statement(facts.document, operation.statement, loop.node.body)
+        if not related:
+            edit = remove_statement(facts.document, operation.statement, loop.body)
         fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
         return self.finding(facts, operation.node, claim, remedy, fix=fix, related=related, wait=wait)
 

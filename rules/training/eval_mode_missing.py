@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.modes import WrongMode, wrong_modes
@@ -87,7 +85,7 @@ class EvalModeMissing(Rule):
 
     def _fix(self, facts: Facts, found: WrongMode, *, start: str, back: bool) -> Fix | None:
         document, loop, name = facts.document, found.loop.node, found.name
-        if not name or not isinstance(loop, (cst.For, cst.While)):
+        if not name or found.loop.body is None:
             return None
         begin = document.span(loop).start.offset
         lead = newline_of(document) + indentation_at(document, begin)

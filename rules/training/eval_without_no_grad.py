@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.copies.read_results import read_at_once
@@ -94,17 +92,15 @@ class EvalWithoutNoGrad(Rule):
         what = f"evaluates {model}{evaluation.where}{basis.clause}{_COST}"
         manager = f"set_grad_enabled({choice.trains})" if choice is not None else "no_grad()"
         claim, remedy, fix = f"this loop {what}", f"put the loop under `with {torch}.{manager}:`", None
-        if isinstance(loop.function, cst.FunctionDef):
-            name = loop.function.name.value
+        function = loop.definition
+        if function is not None:
+            name, decorator = function.name.value, f"@{facts.torch_name}.no_grad()"
             trains = any(name in other.functions for one in facts.program for other in one.loops if other.backward)
-            fix = self._fix(facts, loop.function) if not trains and facts.torch_name is not None else None
+            if not trains and facts.torch_name is not None:
+                edit = decorate(facts.document, function, decorator)
+                fix = Fix(f"Decorate `{name}` with `{decorator}`", (edit,), Applicability.UNSAFE)
             claim = f"`{name}` {what}"
             remedy = remedy if trains or evaluation.imports_torch else f"decorate it with `@{torch}.no_grad()`"
         called = [also_at(evaluation.document, evaluation.call, "the model is called here")] if evaluation.call else []
         severity = Severity.WARNING if basis.proven else Severity.INFO
         return self.finding(facts, loop.node, claim, remedy, severity=severity, fix=fix, related=called, basis=basis)
-
-    def _fix(self, facts: Facts, function: cst.FunctionDef) -> Fix:
-        decorator = f"@{facts.torch_name}.no_grad()"
-        edit = decorate(facts.document, function, decorator)
-        return Fix(f"Decorate `{function.name.value}` with `{decorator}`", (edit,), Applicability.UNSAFE)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Call, any_calls, methods
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Node, Rule
 
 _LOGS = {
     "log": ("wandb", "wandb.init"),
@@ -84,7 +82,7 @@ class LogEveryStep(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
         reading = {id(one.statement) for one in facts.operations_of(*_READS) if self._reads(one)}
-        waiting: dict[cst.CSTNode, str] = {}
+        waiting: dict[Node, str] = {}
         for operation in facts.operations_of(*any_calls(*_LOGS)):
             name = operation.what.name
             if not operation.what.owner.endswith(_LOGS[name]) or not self._is_in_every_step(operation):

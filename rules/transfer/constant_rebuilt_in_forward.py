@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.constants.size_constants import SizeConstant, size_constants
@@ -75,7 +73,7 @@ class ConstantRebuiltInForward(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once, and each constant once that several calls build."""
         built = list(size_constants(facts))
-        moved = {one.node for one in filled_then_moved(facts) if one.often} if built else set[cst.Call]()
+        moved = {one.node for one in (filled_then_moved(facts) if built else ()) if one.often}
         for one in built:
             yield self._report(facts, one, minor=one.copy in moved and not one.others)
         for operation in rebuilt_constants(facts):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.steps.discarded_results import DiscardedResult, discarded_results
-from accel_advisor.rule import Rule, replace_node
+from accel_advisor.rule import Rule, may_stand_twice, replace_node
 
 
 class DiscardedToResult(Rule):
@@ -61,14 +59,12 @@ class DiscardedToResult(Rule):
 
     def _report(self, facts: Facts, lost: DiscardedResult) -> Finding:
         document, call, basis = facts.document, lost.node, lost.basis
-        assert isinstance(call.func, cst.Attribute)
-        receiver = document.code(call.func.value)
-        code = document.code(call)
+        receiver, code = document.code(lost.receiver), document.code(call)
         fate = "keeps its dtype" if lost.cast else "stays where it is"
         claim = f"`{code}` returns a new tensor, which is thrown away: `{receiver}` {fate}{basis.clause}"
         remedy = f"write `{receiver} = {code}`"
         fix = None
-        if isinstance(call.func.value, (cst.Name, cst.Attribute)):
+        if may_stand_twice(lost.receiver):
             edit = replace_node(document, call, f"{receiver} = {code}")
             fix = Fix(f"Assign the result to `{receiver}`", (edit,), Applicability.UNSAFE)
         severity = Severity.ERROR if basis.proven else Severity.WARNING

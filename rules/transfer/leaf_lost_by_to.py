@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.lost_leaves import LostLeaf, lost_leaves
@@ -67,8 +65,7 @@ class LeafLostByTo(Rule):
         elif not lost.is_parameter and lost.move is not None:
             device = '"cuda"' if lost.move.device is None else document.code(lost.move.device)
             remedy = f"pass `device={device}` to the factory"
-            assert isinstance(lost.leaf.node, cst.Call)
-            edits = make_on_device(document, lost.leaf.node, lost.call, device)
+            edits = make_on_device(document, lost.factory, lost.call, device)
             if edits is not None:
                 fix = Fix(f"Create it with `device={device}`", edits, Applicability.UNSAFE)
         what = "Parameter" if lost.is_parameter else "tensor that requires gradients"

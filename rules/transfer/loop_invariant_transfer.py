@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Frequency, Pause, Severity
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.queries.steps.repeated_copies import copies_of_the_same
@@ -84,10 +82,10 @@ class LoopInvariantTransfer(Rule):
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:
         document = facts.document
-        assert isinstance(transfer.node.func, cst.Attribute)
-        name = document.code(transfer.node.func.value)
         born = transfer.contexts[0].moved.born
         assert born is not None
+        assert transfer.receiver is not None
+        name = document.code(transfer.receiver)
         claim = f"`{document.code(transfer.node)}` copies the same tensor to the GPU for every batch"
         remedy = f"move `{name}` once, before the loop"
         related = [also_at(born.document, born.node, "it is made here")]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Act
 from accel_advisor.records.facts import Facts, Transfer, TransferContext
-from accel_advisor.rule import Rule, replace_node
+from accel_advisor.rule import Rule, may_stand_twice, replace_node
 
 
 class NonBlockingToMps(Rule):
@@ -82,7 +80,7 @@ class NonBlockingToMps(Rule):
 
     def _fix(self, facts: Facts, transfer: Transfer) -> Fix | None:
         given = [arg for arg in transfer.node.args if arg.keyword is not None and arg.keyword.value == "non_blocking"]
-        if len(given) != 1 or not isinstance(transfer.device, (cst.Name, cst.Attribute)):
+        if len(given) != 1 or transfer.device is None or not may_stand_twice(transfer.device):
             return None
         device = facts.document.code(transfer.device)
         typed = all(context.device.is_device for context in transfer.contexts)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
@@ -71,12 +69,10 @@ class ScalarTensorOnGpu(Rule):
         )
 
     def _report(self, facts: Facts, operation: Operation) -> Finding:
-        document, call = facts.document, operation.node
-        assert isinstance(call, cst.Call)
-        first = call.args[0]
+        document, call, first = facts.document, operation.node, operation.arguments[0]
         fix = None
-        filled = operation.callee_edit(document.code(call.func).removesuffix("tensor") + "full")
-        if filled is not None and isinstance(call.func, cst.Attribute) and first.keyword is None and not first.star:
+        filled = operation.callee_edit(document.code(operation.callee).removesuffix("tensor") + "full")
+        if filled is not None and operation.receiver is not None and first.keyword is None and not first.star:
             edits = (filled, replace_node(document, first.value, f"(), {document.code(first.value)}"))
             fix = Fix("Fill it on the device with `torch.full`", edits, Applicability.SAFE)
         claim = f"`{document.code(call)}` copies a number from the host each time"

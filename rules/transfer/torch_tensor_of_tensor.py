@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule, replace_node
+from accel_advisor.rule import Rule, replace_node, takes_method
 
 
 class TorchTensorOfTensor(Rule):
@@ -51,14 +49,11 @@ class TorchTensorOfTensor(Rule):
         """Reports each call once."""
         for operation in facts.operations_of(Call("torch.tensor")):
             if all(context.given("data", 0).is_plain_tensor for context in operation.contexts):
-                call = operation.node
-                assert isinstance(call, cst.Call)
-                document = facts.document
-                source = document.code(call.args[0].value)
-                simple = isinstance(call.args[0].value, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
-                instead = f"{source}.detach().clone()" if simple else f"({source}).detach().clone()"
+                document, call, copied = facts.document, operation.node, operation.arguments[0].value
+                source = document.code(copied)
+                instead = f"{source}.detach().clone()" if takes_method(copied) else f"({source}).detach().clone()"
                 fix = None
-                if len(call.args) == 1 and operation.names_it:
+                if len(operation.arguments) == 1 and operation.names_it:
                     fix = Fix(f"Write `{instead}`", (replace_node(document, call, instead),), Applicability.SAFE)
                 claim = f"`{document.code(call)}` copies a tensor that `{source}` is already, and warns"
                 remedy = f"write `{instead}`"

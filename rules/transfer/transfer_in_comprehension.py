@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.operations import Operation
@@ -57,9 +55,7 @@ class TransferInComprehension(Rule):
 
     def _in_comprehension(self, operation: Operation) -> bool:
         loops = [context.inner for context in operation.contexts]
-        return all(
-            loop is not None and isinstance(loop.node, (cst.ListComp, cst.DictComp, cst.GeneratorExp)) for loop in loops
-        )
+        return all(loop is not None and loop.keeps_each for loop in loops)
 
     def _from_host(self, transfer: Transfer) -> bool:
         return bool(transfer.contexts) and all(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import calls
-from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.facts import Facts, Operation, Transfer
+from accel_advisor.records.queries.steps.repeated_copies import joined_after_copying
 from accel_advisor.rule import Rule
 
 
@@ -50,29 +48,24 @@ class TransferPerElementThenStack(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        moves = {one.node: one for one in facts.transfers if self._from_host(one)}
-        for operation in facts.operations_of(*calls("torch.stack", "torch.cat")):
-            if not isinstance(operation.node, cst.Call):
-                continue
-            first = operation.node.args[0].value if operation.node.args else None
-            move = moves.get(first.elt) if isinstance(first, (cst.ListComp, cst.GeneratorExp)) else None  # type: ignore[call-overload]
-            if move is not None:
-                yield self._report(facts, operation.node, move)
+        for joins, move in joined_after_copying(facts):
+            if self._from_host(move):
+                yield self._report(facts, joins, move)
 
     def _from_host(self, move: Transfer) -> bool:
         return bool(move.contexts) and all(
             one.moved.is_tensor and one.from_host and one.to_cuda and not one.casts for one in move.contexts
         )
 
-    def _report(self, facts: Facts, call: cst.Call, move: Transfer) -> Finding:
-        document = facts.document
-        assert isinstance(move.node.func, cst.Attribute)
-        element = document.code(move.node.func.value)
+    def _report(self, facts: Facts, joins: Operation, move: Transfer) -> Finding:
+        document, source = facts.document, move.receiver
+        assert source is not None
+        element = document.code(source)
         moved = document.code(move.node).removeprefix(element)
         claim = f"`{document.code(move.node)}` copies the tensors one by one"
-        remedy = f"join them on the host and copy once, with `{moved}` behind `{document.code(call.func)}(...)`"
-        start, end = document.span(move.node.func.value).end.offset, document.span(move.node).end.offset
-        behind = document.span(call).end.offset
+        remedy = f"join them on the host and copy once, with `{moved}` behind `{document.code(joins.callee)}(...)`"
+        start, end = document.span(source).end.offset, document.span(move.node).end.offset
+        behind = document.span(joins.node).end.offset
         edits = (document.edit(start, end, ""), document.edit(behind, behind, moved))
         fix = Fix("Join first, then copy once", edits, Applicability.UNSAFE)
-        return self.finding(facts, call, claim, remedy, fix=fix)
+        return self.finding(facts, joins.node, claim, remedy, fix=fix)

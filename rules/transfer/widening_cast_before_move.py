@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Action, Method
-from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import OperationContext
-from accel_advisor.rule import Rule, replace_node
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.operations import Operation, OperationContext
+from accel_advisor.rule import Node, Rule, replace_node
 
 BYTES = {
     "torch.uint8": 1,
@@ -75,28 +73,26 @@ class WideningCastBeforeMove(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each move once."""
-        casts = {one.node: one for one in facts.operations_of(*CASTS)}
+        casts: dict[Node | None, Operation] = {one.node: one for one in facts.operations_of(*CASTS)}
         for transfer in facts.transfers:
-            func = transfer.node.func
-            cast = casts.get(func.value) if isinstance(func, cst.Attribute) else None
+            cast = casts.get(transfer.receiver)
             if cast is None or transfer.method not in ("to", "cuda") or not transfer.contexts:
                 continue
             width = CASTS[cast.what]
             moves = all(one.to_cuda and not one.casts for one in transfer.contexts)
             if moves and cast.contexts and all(self._narrow(one, width) for one in cast.contexts):
-                yield self._report(facts, transfer.node, cast.node)
+                yield self._report(facts, transfer, cast)
 
     def _narrow(self, context: OperationContext, width: int) -> bool:
         born = context.subject.born
         return born is not None and context.subject.on_host and BYTES.get(born.dtype or "", width) < width
 
-    def _report(self, facts: Facts, move: cst.Call, cast: cst.CSTNode) -> Finding:
+    def _report(self, facts: Facts, move: Transfer, cast: Operation) -> Finding:
         document = facts.document
-        assert isinstance(cast, cst.Call)
-        assert isinstance(cast.func, cst.Attribute)
-        source, inner, whole = document.code(cast.func.value), document.code(cast), document.code(move)
+        assert cast.receiver is not None
+        source, inner, whole = document.code(cast.receiver), document.code(cast.node), document.code(move.node)
         turned = f"{source}{whole.removeprefix(inner)}{inner.removeprefix(source)}"
         claim = f"`{whole}` makes the tensor larger and then copies it"
         remedy = f"write `{turned}`, which copies fewer bytes and casts on the GPU"
-        fix = Fix("Copy first, then cast", (replace_node(document, move, turned),), Applicability.UNSAFE)
-        return self.finding(facts, move, claim, remedy, fix=fix)
+        fix = Fix("Copy first, then cast", (replace_node(document, move.node, turned),), Applicability.UNSAFE)
+        return self.finding(facts, move.node, claim, remedy, fix=fix)

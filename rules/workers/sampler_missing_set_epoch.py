@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.facts import Facts, LoaderCall
@@ -90,8 +88,9 @@ class DistributedSamplerMissingSetEpoch(Rule):
     def _fix(self, facts: Facts, loader: LoaderCall, sampler: str) -> Fix | None:
         epochs = loader.epoch_loops[0]
         local = loader.name and epochs.document is facts.document and not loader.epoch_loops[0].functions
-        if not local or not isinstance(epochs.node, cst.For) or not isinstance(epochs.node.target, cst.Name):
+        epoch = epochs.document.code(epochs.target) if epochs.target is not None else ""
+        if not local or not epoch.isidentifier():
             return None
-        statement = f"{loader.name}.{sampler}.set_epoch({epochs.node.target.value})"
-        edit = insert_statement(facts.document, epochs.node.body, statement)
+        statement = f"{loader.name}.{sampler}.set_epoch({epoch})"
+        edit = insert_statement(facts.document, epochs.body, statement)
         return Fix(f"Insert `{statement}`", (edit,), Applicability.UNSAFE) if edit is not None else None

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.loaders.tensors_in_memory import row_by_row_loaders
-from accel_advisor.rule import Rule, replace_node
+from accel_advisor.rule import Rule, may_stand_twice, replace_node
 
 
 class TensorDatasetSlowPath(Rule):
@@ -91,7 +89,7 @@ class TensorDatasetSlowPath(Rule):
         if facts.torch_name is None or "batch_size" not in given or not decided:
             return None
         data = loader.node.args[0]
-        if data.keyword is not None or data.star or not isinstance(data.value, (cst.Name, cst.Attribute)):
+        if data.keyword is not None or data.star or not may_stand_twice(data.value):
             return None
         home = f"{facts.torch_name}.utils.data"
         order = f"{home}.{'Random' if shuffled else 'Sequential'}Sampler({facts.document.code(data.value)})"

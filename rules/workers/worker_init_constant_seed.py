@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Severity
 from accel_advisor.records.dataset_facts import IssueKind, WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
@@ -80,7 +78,7 @@ class WorkerInitConstantSeed(Rule):
                 yield self._report(facts, loader, together)
 
     def _report(self, facts: Facts, loader: LoaderCall, seeds: list[WorkerIssue]) -> Finding:
-        first = next((one for one in seeds if not _seeds_torch(one)), seeds[0])
+        first = next((one for one in seeds if not one.seeds_torch), seeds[0])
         code = first.document.code(first.node)
         seed = f"{facts.torch_name or 'torch'}.initial_seed() % 2**32"
         claim = (
@@ -96,10 +94,5 @@ class WorkerInitConstantSeed(Rule):
 
     def _edit(self, issue: WorkerIssue, seed: str) -> Edit:
         """The edit that gives a generator another seed; torch's own has it already."""
-        assert isinstance(issue.node, cst.Call)
-        removed = remove_call(issue.document, issue.node) if _seeds_torch(issue) else None
-        return removed or replace_node(issue.document, issue.node.args[0].value, seed)
-
-
-def _seeds_torch(seed: WorkerIssue) -> bool:
-    return isinstance(seed.node, cst.Call) and seed.document.code(seed.node.func).endswith("manual_seed")
+        removed = remove_call(issue.document, issue.node) if issue.seeds_torch else None
+        return removed or replace_node(issue.document, issue.seed, seed)

@@ -15,7 +15,9 @@ from accel_advisor.editing.edits import (
     add_keyword,
     decorate,
     insert_statement,
+    may_stand_twice,
     remove_statement,
+    takes_method,
 )
 from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.source.document import Document
@@ -98,6 +100,22 @@ def test_a_last_line_that_would_become_too_long_is_broken_as_those_above() -> No
     before = f"{MANY}DataLoader(data,\n           {LONG})\n"
     after = with_keywords(before, ("pin_memory", "True"))
     assert after == f"{MANY}DataLoader(data,\n           {LONG},\n           pin_memory=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "twice", "method"),
+    [
+        ("loss", True, True),
+        ("self.loss", True, True),
+        ("losses[0]", False, True),
+        ("compute(x)", False, True),
+        ("a + b", False, False),
+        ("a if b else c", False, False),
+    ],
+)
+def test_what_may_stand_twice_and_what_takes_a_method(source: str, twice: bool, method: bool) -> None:
+    expression = cst.parse_expression(source)
+    assert (may_stand_twice(expression), takes_method(expression)) == (twice, method)
 
 
 @pytest.mark.parametrize("head", [f"{MANY}# {'-' * 100}\n", "# a file of few lines\n"])

@@ -285,10 +285,9 @@ def _calls_frozen_ones(facts: Facts, loop: Loop) -> bool:
         if one.model is not None and one.model.has_state and not one.nested
     }
     frozen = {
-        operation.document.code(_whole(operation.node.func.value))
+        operation.document.code(_whole(operation.receiver))
         for operation in facts.operations_of(AnyCall("requires_grad_"))
-        if isinstance(operation.node, cst.Call)
-        and isinstance(operation.node.func, cst.Attribute)
+        if operation.receiver is not None
         and operation.function is loop.function
         and (operation.gives("value", False, 0) or operation.gives("requires_grad", False))
     }
@@ -304,8 +303,7 @@ def _whole(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _frozen_part(operation: Operation) -> str | None:
     """The part of a model that is frozen, as code, or whatever a condition chooses; None where it may be all of one."""
-    node = operation.node.func if isinstance(operation.node, cst.Call) else operation.node
-    frozen = _whole(node.value) if isinstance(node, cst.Attribute) else node
+    frozen = operation.callee if operation.receiver is None else _whole(operation.receiver)
     inner = operation.contexts[0].inner
     loop = inner.node if inner is not None else None
     if isinstance(loop, cst.For) and isinstance(frozen, cst.Name) and frozen.value in names_read_in(loop.target):

@@ -43,6 +43,12 @@ class LostLeaf:
         """Whether it is an ``nn.Parameter``."""
         return self.leaf.what in _PARAMETERS
 
+    @property
+    def factory(self) -> cst.Call:
+        """The call that made the leaf."""
+        assert isinstance(self.leaf.node, cst.Call)
+        return self.leaf.node
+
 
 def lost_leaves(facts: Facts) -> Iterator[LostLeaf]:
     """The leaves that a document loses as it makes them, on a GPU at least."""
@@ -54,7 +60,7 @@ def lost_leaves(facts: Facts) -> Iterator[LostLeaf]:
         call = operation.node
         if not isinstance(call, cst.Call) or operation.assigned is not call:
             continue
-        leaf = made.get(call.func.value) if isinstance(call.func, cst.Attribute) else None
+        leaf = made.get(operation.receiver) if operation.receiver is not None else None
         if leaf is None or leaf.node is call or not _is_leaf(leaf):
             continue
         move, dtype = targets.get(call), _cast(facts, made, leaf, operation)
@@ -77,7 +83,7 @@ def _cast(facts: Facts, made: dict[cst.CSTNode, Operation], leaf: Operation, cas
     if dtype not in _OTHERS or facts.does(*calls("torch.set_default_dtype", "torch.set_default_tensor_type")):
         return None
     if leaf.what in _PARAMETERS:
-        held = leaf.node.args[0].value if isinstance(leaf.node, cst.Call) and leaf.node.args else None
+        held = leaf.arguments[0].value if leaf.arguments else None
         leaf = made.get(held, leaf) if held is not None else leaf
     return dtype if leaf.what in _FLOATS and leaf.lacks("dtype") else None
 

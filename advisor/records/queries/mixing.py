@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Act, calls, methods
+from accel_advisor.syntax.shapes import methods_of
 from accel_advisor.values.places import WITH_MODEL, is_host, is_on_accelerator
 from accel_advisor.values.values import Birth, Module, Opaque, Sequence, Tensor, Value
 
@@ -36,6 +37,16 @@ class Meeting:
     born: Birth
     other: cst.BaseExpression | None
 
+    @property
+    def parameter(self) -> str:
+        """The parameter that the tensor on the host meets, of the method that makes it; empty where it meets anything
+        else, which may not be bound yet where it is made."""
+        owner, other = self.born.owner, self.other
+        method = methods_of(owner.node).get(self.born.functions[-1]) if owner is not None else None
+        if method is None or not isinstance(other, cst.Name):
+            return ""
+        return next((one.name.value for one in method.params.params if one.name.value == other.value), "")
+
 
 def meetings(facts: Facts) -> Iterator[Meeting]:
     """The operations of a document that mix places for certain, in the order in which they were met. What only those
@@ -50,14 +61,10 @@ def meetings(facts: Facts) -> Iterator[Meeting]:
                 yield from _meeting(facts, call, sides)
         elif operation.what is not Act.MIXES_PLACES:
             for context in contexts:
-                receiver = (
-                    call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) else None
-                )
-                sides = [(context.receiver, receiver)] if operation.what in _METHODS else []
+                sides = [(context.receiver, operation.receiver)] if operation.what in _METHODS else []
                 for _, argument in context.arguments:
-                    node = argument.node.value if argument.node is not None else None
                     items = argument.value.items if isinstance(argument.value, Sequence) else (argument.value,)
-                    sides += [(one, node if items == (argument.value,) else None) for one in items]
+                    sides += [(one, argument.expression if items == (argument.value,) else None) for one in items]
                 yield from _meeting(facts, call, sides)
     for module_call in facts.module_calls:
         for at in module_call.contexts:

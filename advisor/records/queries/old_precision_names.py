@@ -122,11 +122,11 @@ def old_names(facts: Facts) -> list[OldName]:
     found = list(_found(facts))
     edits: dict[str, Edit] = {}
     for device in {one.device for one in found}:
-        uses = [_callee(one.operation) for one in found if one.device == device and one.operation.names_it]
+        uses = [one.operation.callee for one in found if one.device == device and one.operation.names_it]
         edits |= moved_imports(facts.document, f"torch.{device}.amp", "torch.amp", uses)
     if not edits:
         return found
-    return [replace(one, moved=edits.get(getattr(_callee(one.operation), "value", ""))) for one in found]
+    return [replace(one, moved=edits.get(getattr(one.operation.callee, "value", ""))) for one in found]
 
 
 def names_of_apex(facts: Facts) -> ApexNames | None:
@@ -164,13 +164,9 @@ def _found(facts: Facts) -> Iterator[OldName]:
             yield OldName(operation, name, package.split(".")[1], _SINCE[name], source=_source(facts, operation))
 
 
-def _callee(operation: Operation) -> cst.CSTNode:
-    return operation.node.func if isinstance(operation.node, cst.Call) else operation.node
-
-
 def _source(facts: Facts, operation: Operation) -> cst.CSTNode | None:
     """The import, or the assignment, of the plain name that is called."""
-    callee, what, document = _callee(operation), operation.what, facts.document
+    callee, what, document = operation.callee, operation.what, facts.document
     if not isinstance(callee, cst.Name):
         return None
     for node in descendants(document.tree, cst.ImportFrom, cst.Assign):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from accel_advisor.records.actions import AnyCall, Method, Within, calls, methods
 from accel_advisor.records.queries.precision import is_off, is_on
 
@@ -110,11 +108,7 @@ def _is_unscaled(facts: Facts, clip: Operation, scales: list[Operation]) -> bool
     if not clip.guarded:
         return False
     backward = [one for one in facts.program.operations_of(AnyCall("backward")) if one.runs_with(clip)]
-    losses = [
-        one.node.func.value if isinstance(one.node, cst.Call) and isinstance(one.node.func, cst.Attribute) else None
-        for one in backward
-    ]
-    return any(not any(loss is one.node for one in scales) for loss in losses)
+    return any(all(loss.receiver is not one.node for one in scales) for loss in backward)
 
 
 def _is_of_another(facts: Facts, clip: Operation, steps: list[Operation]) -> bool:

@@ -85,7 +85,7 @@ def _copies_where_made(facts: Facts) -> Iterator[list[MadeCopy]]:
 
 def _is_read(operation: Operation) -> bool:
     """Whether what a tensor is made of is a part of something that is no tensor, or a copy of it."""
-    node = operation.node.args[0].value if isinstance(operation.node, cst.Call) and operation.node.args else None
+    node = operation.arguments[0].value if operation.arguments else None
     while isinstance(node, cst.Call) and dotted(node.func).startswith(("np.", "numpy.")) and node.args:
         node = node.args[0].value
     data = [context.given("data", 0) for context in operation.contexts]

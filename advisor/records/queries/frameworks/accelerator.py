@@ -21,7 +21,7 @@ _OWNER = "accelerate.Accelerator"
 _PREPARES = methods(_OWNER, "prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler")
 
 
-def raw_backwards(facts: Facts) -> Iterator[cst.Call]:
+def raw_backwards(facts: Facts) -> Iterator[Operation]:
     """The backward passes of a document over a prepared loader's batches that the Accelerator does not make, beside
     none that it makes."""
     right = facts.program.operations_of(Method(_OWNER, "backward"))
@@ -29,14 +29,13 @@ def raw_backwards(facts: Facts) -> Iterator[cst.Call]:
         if not isinstance(operation.node, cst.Call) or any(operation.runs_with(one) for one in right):
             continue
         if _takes_prepared_batches(operation) and not _is_of_another_model(facts, operation):
-            yield operation.node
+            yield operation
 
 
 def names_of_accelerators(facts: Facts) -> list[str]:
     """What the objects are called in a document whose ``prepare`` it calls, without repetition."""
-    prepares = (one.node for one in facts.operations_of(Method(_OWNER, "prepare")))
-    functions = (one.func for one in prepares if isinstance(one, cst.Call))
-    return sorted({facts.document.code(one.value) for one in functions if isinstance(one, cst.Attribute)})
+    objects = (one.receiver for one in facts.operations_of(Method(_OWNER, "prepare")))
+    return sorted({facts.document.code(one) for one in objects if one is not None})
 
 
 def may_be_prepared(facts: Facts, loader: LoaderCall, loop: Loop | None) -> bool:
@@ -46,8 +45,8 @@ def may_be_prepared(facts: Facts, loader: LoaderCall, loop: Loop | None) -> bool
         loop = loop.parent
     if loop is None or not isinstance(loop.node, cst.For) or len(loader.contexts) < 2:
         return True
-    prepares = [one.node for one in facts.operations_of(*_PREPARES) if one.function is loop.function]
-    given = [arg for one in prepares if isinstance(one, cst.Call) for arg in one.args]
+    prepares = [one for one in facts.operations_of(*_PREPARES) if one.function is loop.function]
+    given = [arg for one in prepares for arg in one.arguments]
     over = names_read_in(loop.node.iter)
     return not given or any(arg.star or over & names_read_in(arg.value) for arg in given)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, ModuleCall
     from accel_advisor.records.given import Module
@@ -36,6 +38,22 @@ def unmoved_models(facts: Facts) -> Iterator[UnmovedModel]:
         if found is not None and id(found.module) not in moved and id(found.module.node) not in seen:
             seen.add(id(found.module.node))
             yield found
+
+
+def device_where_built(facts: Facts, module: Module) -> str | None:
+    """The device that a batch is moved to, as code that means the same behind the call that builds a model; None where
+    none is known, or no call in this document builds it."""
+    document = facts.document
+    if module.document is not document or not isinstance(module.node, cst.Call):
+        return None
+    built = document.order(module.node)
+    bound = [one.name for one in facts.devices if one.scope.kind == "module" and document.order(one.node) < built]
+    for transfer in facts.transfers:
+        if transfer.device is not None and "cuda" in transfer.kinds:
+            code = document.code(transfer.device)
+            if isinstance(transfer.device, cst.SimpleString) or code in bound:
+                return code
+    return None
 
 
 def _unmoved(facts: Facts, call: ModuleCall) -> UnmovedModel | None:

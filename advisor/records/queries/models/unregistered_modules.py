@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -25,7 +26,34 @@ _MOVES = methods("Module", "to", "cuda")
 _BY_HAND = frozenset({"to", "cuda", "requires_grad", "requires_grad_"})
 
 
-def unregistered_modules(facts: Facts) -> Iterator[Operation]:
+@dataclass(frozen=True, slots=True)
+class UnregisteredModules:
+    """An assignment that keeps layers where torch does not see them."""
+
+    assignment: Operation
+
+    @property
+    def in_dict(self) -> bool:
+        """Whether it keeps them in a dict."""
+        return isinstance(self.assignment.assigned, (cst.Dict, cst.DictComp))
+
+    @property
+    def listed(self) -> cst.BaseExpression | None:
+        """The list of them that is assigned; None where it is a dict, or filled later."""
+        statement = self.assignment.statement
+        return statement.value if isinstance(statement, cst.Assign) and not self.in_dict else None
+
+    def namespace(self, facts: Facts) -> str | None:
+        """What the layers of the list are taken from: ``nn`` where the first is ``nn.Linear(...)``."""
+        value = self.listed
+        first = value.elt if isinstance(value, cst.ListComp) else None
+        if isinstance(value, cst.List) and value.elements:
+            first = value.elements[0].value
+        named = (one.receiver for one in facts.operations if one.node is first and one.what.owner == "torch.nn")
+        return next((facts.document.code(one) for one in named if one is not None), None)
+
+
+def unregistered_modules(facts: Facts) -> Iterator[UnregisteredModules]:
     """The assignments of a document to a module's attribute of several layers with weights, all of them called, and
     none of them registered, moved or frozen in another way that is seen, nor kept out by what a comment says."""
     called = {given for call in facts.module_calls for one in call.contexts for given in one.called.alternatives}
@@ -42,7 +70,7 @@ def unregistered_modules(facts: Facts) -> Iterator[Operation]:
         names = {facts.document.code(one) for one in (operation.node, operation.assigned) if one is not None}
         seen = any(one & registered for one in held) or names & splatted or _is_done_by_hand(facts, operation)
         if trained and not seen:
-            yield operation
+            yield UnregisteredModules(operation)
 
 
 def _is_meant(operation: Operation) -> bool:
@@ -80,8 +108,7 @@ def _registered(facts: Facts) -> set[Given]:
 
 def _splatted(facts: Facts) -> set[str]:
     """The text of what is given to calls as ``*layers``, which may register them."""
-    calls = [one.node for one in facts.operations if isinstance(one.node, cst.Call)]
-    return {facts.document.code(arg.value) for call in calls for arg in call.args if arg.star == "*"}
+    return {facts.document.code(arg.value) for one in facts.operations for arg in one.arguments if arg.star == "*"}
 
 
 def _is_done_by_hand(facts: Facts, operation: Operation) -> bool:

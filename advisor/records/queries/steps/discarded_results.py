@@ -33,11 +33,13 @@ class DiscardedResult:
     """A call whose result is lost.
 
     Attributes:
+        receiver: what it is called on.
         cast: whether it changes the dtype, and no device.
         basis: what shows that it is called on a tensor.
     """
 
-    node: cst.Call
+    node: cst.CSTNode
+    receiver: cst.BaseExpression
     cast: bool
     basis: Evidence
 
@@ -46,17 +48,16 @@ def discarded_results(facts: Facts) -> Iterator[DiscardedResult]:
     """The moves and casts of a document that change nothing, because they are called on a tensor and give another."""
     measures = facts.does(AnyCall("synchronize")) and facts.does(*CLOCKS, Call("torch.cuda.Event"))
     for transfer in facts.transfers:
-        discarded = transfer.discarded and _is_kept(transfer.node)
-        if discarded and transfer.method in ("to", "cuda") and transfer.contexts:
+        kept = _kept(transfer) if transfer.discarded else None
+        if kept is not None and transfer.method in ("to", "cuda") and transfer.contexts:
             if measures and all(context.loader is None for context in transfer.contexts):
                 continue  # the copy itself may be what is measured
             if all(map(_moves_a_tensor, transfer.contexts)):
-                yield DiscardedResult(transfer.node, cast=False, basis=_basis(transfer))
+                yield DiscardedResult(transfer.node, kept, cast=False, basis=_basis(transfer))
     for operation in facts.operations_of(*CASTS):
-        discarded = operation.discarded and _is_kept(operation.node) and _changes(operation)
-        if discarded and all(context.subject.is_plain_tensor for context in operation.contexts):
-            assert isinstance(operation.node, cst.Call)
-            yield DiscardedResult(operation.node, cast=True, basis=PROVEN)
+        kept = _kept(operation) if operation.discarded and _changes(operation) else None
+        if kept is not None and all(context.subject.is_plain_tensor for context in operation.contexts):
+            yield DiscardedResult(operation.node, kept, cast=True, basis=PROVEN)
 
 
 def _moves_a_tensor(context: TransferContext) -> bool:
@@ -75,7 +76,6 @@ def _changes(operation: Operation) -> bool:
     return all(born is None or born.dtype != CASTS[operation.what] for born in births)
 
 
-def _is_kept(node: cst.CSTNode) -> bool:
-    """Whether the receiver of a method is still there after the call."""
-    kinds = (cst.Name, cst.Attribute, cst.Subscript)
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and isinstance(node.func.value, kinds)
+def _kept(call: Transfer | Operation) -> cst.BaseExpression | None:
+    """What a method is called on, where that is still there after the call."""
+    return call.receiver if isinstance(call.receiver, (cst.Name, cst.Attribute, cst.Subscript)) else None

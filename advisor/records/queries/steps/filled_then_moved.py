@@ -339,9 +339,7 @@ def _is_empty(factory: Operation) -> bool:
 def _is_moved_alone(move: cst.Call, filling: Operation) -> bool:
     """Whether nothing is computed between what fills a tensor and what moves it."""
     moved = move.func.value if isinstance(move.func, cst.Attribute) else None
-    statement = filling.statement
-    named = isinstance(moved, cst.Name) and isinstance(statement, cst.Assign) and statement.value is filling.node
-    return moved is filling.node or named
+    return moved is filling.node or (isinstance(moved, cst.Name) and bool(filling.targets))
 
 
 def _is_vector(factory: cst.Call) -> bool:

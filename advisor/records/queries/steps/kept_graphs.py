@@ -70,16 +70,15 @@ def _retains(context: OperationContext) -> bool:
 
 def _kept(operation: Operation) -> tuple[str, cst.BaseExpression] | None:
     """What goes on from one pass to the next, and the expression that an operation adds to it."""
-    node, statement, code = operation.node, operation.statement, operation.document.code
+    node, code = operation.node, operation.document.code
     if operation.what is _APPEND:
-        assert isinstance(node, cst.Call)
-        assert isinstance(node.func, cst.Attribute)
-        return (code(node.func.value), node.args[0].value) if len(node.args) == 1 else None
+        assert operation.receiver is not None
+        return (code(operation.receiver), operation.arguments[0].value) if len(operation.arguments) == 1 else None
     if isinstance(node, cst.AugAssign):
         return (code(node.target), node.value) if isinstance(node.operator, cst.AddAssign) else None
-    if isinstance(node, cst.BinaryOperation) and isinstance(statement, cst.Assign):
-        holders = [code(target.target) for target in statement.targets]
-        if statement.value is node and holders == [code(node.left)]:
+    if isinstance(node, cst.BinaryOperation):
+        holders = [code(target) for target in operation.targets]
+        if holders == [code(node.left)]:
             return holders[0], node.right
     return None
 

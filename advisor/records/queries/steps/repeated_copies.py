@@ -1,4 +1,4 @@
-"""Copies to the GPU that every batch makes again, or makes twice."""
+"""Copies that every batch makes again, makes twice, or makes one by one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import Act, Method, Within
+from accel_advisor.records.actions import Act, Method, Within, calls
 from accel_advisor.records.loaders import loader_of
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ def copies_of_the_same(facts: Facts) -> Iterator[Transfer]:
     batch."""
     changed = _changed(facts)
     for transfer in facts.transfers:
-        func = transfer.node.func
-        named = isinstance(func, cst.Attribute) and isinstance(func.value, (cst.Name, cst.Attribute))
+        named = isinstance(transfer.receiver, (cst.Name, cst.Attribute))
         if not named or not transfer.contexts or _rebinds(transfer):
             continue
         if all(_repeats(facts, one, changed) for one in transfer.contexts):
@@ -35,7 +34,7 @@ def pinned_in_the_loop(facts: Facts) -> Iterator[cst.Call]:
     pinned = {one.node for one in facts.operations_of(Method("Tensor", "pin_memory")) if _pins_a_batch(one)}
     seen: set[object] = set()
     for move in facts.transfers:
-        source = move.node.func.value if isinstance(move.node.func, cst.Attribute) else None
+        source = move.receiver
         if not isinstance(source, cst.Call) or source not in pinned or move.contexts[0].loop in seen:
             continue
         if all(context.to_cuda for context in move.contexts) and not _is_for_the_next_step(facts, move):
@@ -43,12 +42,31 @@ def pinned_in_the_loop(facts: Facts) -> Iterator[cst.Call]:
             yield source
 
 
+def joined_after_copying(facts: Facts) -> Iterator[tuple[Operation, Transfer]]:
+    """The calls in a document that join tensors which a comprehension copies one by one, each with the copy."""
+    copies: dict[cst.CSTNode, Transfer] = {one.node: one for one in facts.transfers}
+    for operation in facts.operations_of(*calls("torch.stack", "torch.cat")):
+        joined = operation.arguments[0].value if operation.arguments else None
+        copy = copies.get(joined.elt) if isinstance(joined, (cst.ListComp, cst.GeneratorExp)) else None
+        if copy is not None:
+            yield operation, copy
+
+
+def grown_by(operation: Operation) -> cst.BaseExpression | None:
+    """What a call joins with something else and assigns again: ``x`` of ``x = torch.cat([x, y])``; None for others."""
+    joined = operation.arguments[0].value if operation.arguments else None
+    if not isinstance(joined, (cst.List, cst.Tuple)) or len(operation.targets) != 1 or len(joined.elements) < 2:
+        return None
+    target = operation.targets[0]
+    return target if any(target.deep_equals(one.value) for one in joined.elements) else None
+
+
 def _rebinds(transfer: Transfer) -> bool:
     """Whether the copy takes the place of what is copied, so that it is made once."""
-    func, statement = transfer.node.func, transfer.statement
-    if not isinstance(statement, cst.Assign) or not isinstance(func, cst.Attribute):
+    statement, copied = transfer.statement, transfer.receiver
+    if not isinstance(statement, cst.Assign) or copied is None:
         return False
-    return any(func.value.deep_equals(one.target) for one in statement.targets)
+    return any(copied.deep_equals(one.target) for one in statement.targets)
 
 
 def _changed(facts: Facts) -> set[Birth]:

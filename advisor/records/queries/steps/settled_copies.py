@@ -81,7 +81,7 @@ def _kept_tensors(facts: Facts) -> Iterator[SettledCopy]:
     """The copies of tensors on the host that an attribute keeps, in ``forward``."""
     for operation in facts.operations_of(*_MOVES):
         node, function = operation.node, operation.function
-        held = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
+        held = operation.receiver
         if held is None or self_attribute(held) is None or not isinstance(node, cst.Call):
             continue
         contexts = operation.contexts
