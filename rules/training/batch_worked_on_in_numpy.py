@@ -15,7 +15,8 @@ class BatchWorkedOnInNumpy(Rule):
 
     What it does
         Finds `numpy()` of a batch, or of a part of one, that is still on the host, in a training loop over a loader
-        where what comes out of it is made a tensor again, or in an evaluation where that tensor is moved to the GPU.
+        where what is computed from it is made a tensor again, or in an evaluation where that tensor is moved to the
+        GPU.
 
     Why it costs time
         Between two batches the GPU waits for whatever the main process does with an array. The workers of the loader do
@@ -44,8 +45,9 @@ class BatchWorkedOnInNumpy(Rule):
 
     When to ignore it
         Where the work takes little beside the step, or needs what the model computed. The rule is silent where the
-        array is only looked at, where an evaluation keeps the tensor on the host, as for a metric, and where a
-        condition that varies from step to step decides about it.
+        array is only looked at, where the tensor is made of the array itself or of views and slices of it, where an
+        evaluation keeps the tensor on the host, as for a metric, and where a condition that varies from step to step
+        decides about it.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#working-with-collate-fn
