@@ -13,7 +13,7 @@ import libcst as cst
 from accel_advisor.records.actions import AnyCall, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.images.unmeasured_convolutions import moves_a_model
-from accel_advisor.records.queries.steps.training_steps import PROBES
+from accel_advisor.records.queries.steps.training_steps import first_training
 from accel_advisor.records.queries.training_loops import Training, trainings
 from accel_advisor.syntax.imports import full_name, imported_names
 from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
@@ -48,6 +48,8 @@ _NETS = re.compile(r"(?:wide_)?resne[xt]|densenet|deeplab|fcn_|fasterrcnn|retina
 _NAMED_NET = re.compile(rf"(?:{_NETS.pattern})\w*")
 _LAYOUTS = re.compile(r"channels_?last|memory_format")
 """Names and strings of programs that know of layouts."""
+_OF_LAYOUTS = ("channels", "memory_format")
+"""Words one of which stands in each of these."""
 _KERNELS = re.compile(r"_(?:cuda|ext|gpu|kernels?)$|^_C$")
 """Names of modules that were built, where the program has none of that name in Python."""
 _WIDE = frozenset({"torch.nn.Conv2d", "torch.nn.ConvTranspose2d"})
@@ -88,13 +90,12 @@ def channels_first(facts: Facts) -> ChannelsFirst | None:
         None where its model may be of other layers, takes images apart between its convolutions, or learns from small
         images, or, without half precision, from one or two at a time.
     """
-    probes = [one.document for one in facts.program if PROBES.search(one.document.filename.rpartition("/")[2])]
-    loop = facts.program.first_training_but(probes)
+    loop = facts.program.once(first_training)
     if loop is None or loop.document is not facts.document or not facts.names_gpu_anywhere:
         return None
     if facts.frameworks - _LEAVE_IT or not any(one.loaders for one in facts.program) or facts.does(*_SMALL, *_BARS):
         return None
-    if loop.document.once(_names_small) or any(one.document.once(_knows_layouts) for one in facts.program):
+    if loop.document.once(_names_small) or any(_knows_layouts(one.document) for one in facts.program):
         return None
     if _imports_kernels(facts) or any(_runs_before_layouts(one.document) for one in facts.program):
         return None
@@ -156,7 +157,11 @@ def _names_small(tree: cst.Module) -> bool:
     return any(map(_NAMES_SMALL.search, _words(tree)))
 
 
-def _knows_layouts(tree: cst.Module) -> bool:
+def _knows_layouts(document: Document) -> bool:
+    return any(word in document.today for word in _OF_LAYOUTS) and document.once(_names_layouts)
+
+
+def _names_layouts(tree: cst.Module) -> bool:
     return any(map(_LAYOUTS.search, _words(tree)))
 
 

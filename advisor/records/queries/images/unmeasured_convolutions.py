@@ -12,7 +12,7 @@ import libcst as cst
 from accel_advisor.records.actions import Call, calls
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.images.fixed_sizes import FixedSize, draws_sizes, fixed_size
-from accel_advisor.records.queries.steps.training_steps import PROBES, training_loop
+from accel_advisor.records.queries.steps.training_steps import first_training, training_loop
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 
@@ -29,6 +29,8 @@ _MENTIONS = re.compile(
     r"|(?<!_)deterministic[\"']?\s*[:=]\s*true|set_deterministic"
 )
 """What a program says, in small letters, that has thought of how cuDNN chooses, or that asks for equal results."""
+_MENTIONED = ("benchmark", "deterministic")
+"""Words one of which stands in each of these: most texts have none, and to look for one takes a tenth of the time."""
 _LEAVE_IT = frozenset({"accelerate", "deepspeed"})
 """Frameworks that leave it to the program how cuDNN chooses."""
 _MOST_TEXTS = 2048
@@ -54,8 +56,7 @@ class UnmeasuredTraining:
 def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
     """The first training of a program, where it is such a one; None where the program says anything of the choice of
     algorithms, where its model may have no convolutions to speak of, and where its shapes may vary."""
-    trials = [one.document for one in facts.program if PROBES.search(one.document.filename.rpartition("/")[2])]
-    loop = facts.program.first_training_but(trials)
+    loop = facts.program.once(first_training)
     if (
         loop is None
         or loop.document is not facts.document
@@ -77,7 +78,8 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
 
 @lru_cache(maxsize=_MOST_TEXTS)
 def _mentions_choice(text: str) -> bool:
-    return _MENTIONS.search(text.lower()) is not None
+    small = text.lower()
+    return any(word in small for word in _MENTIONED) and _MENTIONS.search(small) is not None
 
 
 def _convolves(facts: Facts) -> bool:

@@ -15,7 +15,7 @@ from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.records.facts import Facts, Loop, Program
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import ModuleCallContext, TransferContext
     from accel_advisor.source.document import Document
@@ -24,6 +24,13 @@ PROBES = re.compile(r"(?:find|range|search)_?(?:\w+_)?lr|lr_?(?:\w+_)?(?:find|ra
 """What functions are called that look for a learning rate, and have to read each loss to know when to stop."""
 _TRAINS = re.compile(r"train|fit|tun(?:e|ing)|learn|optimi[sz]e", re.IGNORECASE)
 _STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
+
+
+def first_training(program: Program) -> Loop | None:
+    """The first loop of a program that trains, but for those in files that are named for such a search."""
+    return program.first_training_but(
+        [one.document for one in program if PROBES.search(one.document.filename.rpartition("/")[2])]
+    )
 
 
 def training_loop(context: OperationContext, *, epochs: bool = False) -> Loop | None:
