@@ -15,6 +15,8 @@ from accel_advisor.tables.frameworks import LIBRARIES
 
 MOST_TEXTS = 500
 """Texts of which is kept what they import."""
+_NEVER_ADDED = LIBRARIES | sys.stdlib_module_names
+"""Packages that no folder of a script stands for."""
 _PACKAGE_ENDS = (f"{os.sep}__init__.py",)
 _MODULE_ENDS = (".py", *_PACKAGE_ENDS)
 
@@ -56,7 +58,7 @@ class ModuleFinder:
 
     def in_folders(self, name: str, folders: Iterable[str]) -> str | None:
         """The one file that a module's name means in any of some folders; None where there is none, or another one."""
-        if name.partition(".")[0] in LIBRARIES | sys.stdlib_module_names:
+        if name.partition(".")[0] in _NEVER_ADDED:
             return None
         target = name.replace(".", os.sep)
         found = {self._in_folder(one, target) for one in folders if lies_in(one, self.root)} - {None}

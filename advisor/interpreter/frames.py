@@ -231,12 +231,11 @@ class Frame:
         inherited = len(caller.loops) if caller is not None else 0
         owner = function.owner if function is not None else None
         static = function is not None and Qualified("staticmethod") in function.decorators
-        return Passes(
+        return (caller.passes.of_call if caller is not None else Passes)(
             tuple([one.node for one in self.loops[inherited:]]),
             function.node if function is not None else None,
             owner.node if owner is not None else None,
             site.node if site is not None and isinstance(site.node, cst.Call) else None,
-            caller.passes if caller is not None else None,
             bound=owner is not None and not static,
             nested=function is not None and function.scope.kind == "function",
         )

@@ -69,7 +69,7 @@ function gives for the sake of one call is seldom more than what it gives for al
 large package would be interpreted for that alone."""
 
 
-BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"} | {"xrange"}
+BUILTINS = {name: Qualified(canonical(name)) for name in {*dir(builtins), "xrange"} - {"True", "False", "None"}}
 
 
 class Interpreter(Machine):
@@ -191,7 +191,7 @@ class Interpreter(Machine):
             scope = scope.enclosing()
         found = from_stars(self, self.scope.globals, name, set())
         if name in BUILTINS and (found is None or isinstance(found, Unknown)):
-            return Qualified(canonical(name))
+            return BUILTINS[name]
         return UNKNOWN if found is None else found
 
     def member(self, scope: Scope, name: str) -> Value | None:

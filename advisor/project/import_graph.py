@@ -257,7 +257,7 @@ def _imports(code: bytes) -> Iterator[str]:
 
 def _texts_of_names(code: bytes) -> Iterator[str]:
     """What may be, or begin, the name of a module in a file that imports modules by names which it computes."""
-    if _BY_NAME.search(code):
+    if (b"import_module" in code or b"__import__" in code) and _BY_NAME.search(code):
         for one in list(dict.fromkeys(_TEXT_OF_NAME.findall(code)))[:_MOST_TEXTS]:
             yield _COMPUTED + one.decode()
 

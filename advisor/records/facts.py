@@ -239,18 +239,25 @@ class Facts:
 def _may_read(document: Document, filename: str, name: str) -> bool:
     path = Path(filename)
     module = path.parent.name if path.stem == "__init__" else path.stem
-    for node in descendants(document.tree, cst.ImportFrom, cst.Attribute):
-        if isinstance(node, cst.ImportFrom):
-            last = dotted(node.module).rpartition(".")[2]
-            names = [] if isinstance(node.names, cst.ImportStar) else [one.name.value for one in node.names]
-            if last == module and (name in names or not names):
-                return True
-        elif isinstance(node, cst.Attribute) and node.attr.value == name:
+    if not document.once(_imported_from).get(module, frozenset()).isdisjoint((name, "*")):
+        return True
+    for node in descendants(document.tree, cst.Attribute) if name in document.today else ():
+        if node.attr.value == name:
             owners = dotted(node.value), full_name(document.imported, node.value)
             elsewhere = owners[1].partition(".")[0] in LIBRARIES  # `nn.SiLU` of torch, beside a module `nn.py`
             if not elsewhere and any(one.rpartition(".")[2] == module for one in owners):
                 return True
     return False
+
+
+def _imported_from(tree: cst.Module) -> dict[str, frozenset[str]]:
+    """The names, or a star, that a text imports from each module, by the last part of that one's name."""
+    found: dict[str, frozenset[str]] = {}
+    for one in descendants(tree, cst.ImportFrom):
+        names = ["*"] if isinstance(one.names, cst.ImportStar) else [dotted(each.name) for each in one.names]
+        module = dotted(one.module).rpartition(".")[2]
+        found[module] = found.get(module, frozenset()).union(names)
+    return found
 
 
 Found = TypeVar("Found")

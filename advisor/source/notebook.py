@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -48,20 +48,29 @@ class Cell:
         number: among all cells of the notebook, counted from 1.
         text: its source.
         start: where that begins in the program.
-        value: the span of the JSON value that holds it.
-        pieces: of its text, in order.
     """
 
     number: int
     text: str
     start: int
-    value: tuple[int, int]
-    pieces: tuple[Piece, ...]
 
     @property
     def end(self) -> int:
         """Where its text ends in the program."""
         return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """Where the JSON has a code cell.
+
+    Attributes:
+        value: the span of the value that holds its source.
+        pieces: of its text, in order.
+    """
+
+    value: tuple[int, int]
+    pieces: tuple[Piece, ...]
 
 
 class Notebook:
@@ -100,34 +109,44 @@ class Notebook:
         if not _is_python(data.get("metadata")):
             return
         start = 0
-        for number, (cell, at) in enumerate(self._all_cells(data), 1):
+        for number, cell in enumerate(_all_cells(data), 1):
             if not isinstance(cell, dict) or cell.get("cell_type") != "code" or not _is_python_cell(cell):
                 continue
-            key = "source" if "source" in cell else "input"  # as the third format has it
-            source = cell.get(key)
+            source = cell.get("source" if "source" in cell else "input")  # as the third format has it
             lines = [line for line in (source if isinstance(source, list) else [source]) if isinstance(line, str)]
             if source != lines and source != "".join(lines):
                 continue
-            begin, end = {name: span for name, *span in _values(self._json, at)}[key]
-            pieces = tuple(self._pieces(begin, end))
             text = "".join(lines)
-            yield Cell(number, text, start, (begin, end), pieces)
+            yield Cell(number, text, start)
             start += len(text) + len(CELL_END)
 
-    def _all_cells(self, data: dict[str, Any]) -> Iterator[tuple[Any, int]]:
-        """Every cell, decoded, and where it begins in the JSON."""
-        spans = {key: start for key, start, _ in _values(self._json, _skip(self._json, 0))}
-        if isinstance(data.get("cells"), list):
-            yield from self._listed(data["cells"], spans["cells"])
-            return
-        for sheet, at in self._listed(data["worksheets"], spans["worksheets"]):
-            cells = sheet.get("cells") if isinstance(sheet, dict) else None
-            if isinstance(cells, list):
-                inner = {key: start for key, start, _ in _values(self._json, at)}
-                yield from self._listed(cells, inner["cells"])
+    @cached_property
+    def spellings(self) -> dict[int, Spelling]:
+        """Where the JSON has the code cells, by their numbers: looked for when something is to be said of a place, or
+        written there."""
+        starts = list(self._starts())
+        found: dict[int, Spelling] = {}
+        for cell in self.cells:
+            spans = {name: (begin, end) for name, begin, end in _values(self._json, starts[cell.number - 1])}
+            value = spans["source"] if "source" in spans else spans["input"]
+            found[cell.number] = Spelling(value, tuple(self._pieces(*value)))
+        return found
 
-    def _listed(self, values: list[Any], at: int) -> Iterator[tuple[Any, int]]:
-        return zip(values, (start for _, start, _ in _values(self._json, at)), strict=True)
+    def _starts(self) -> Iterator[int]:
+        """Where each cell begins in the JSON."""
+        tops = [_skip(self._json, 0)]
+        cells = self._lists(tops, "cells")
+        if not cells:
+            sheets = [start for at in self._lists(tops, "worksheets") for _, start, _ in _values(self._json, at)]
+            cells = self._lists(sheets, "cells")
+        for at in cells:
+            for _, start, _ in _values(self._json, at):
+                yield start
+
+    def _lists(self, objects: Iterable[int], key: str) -> list[int]:
+        """Where the lists begin that JSON objects have under a key."""
+        members = [{name: at for name, at, _ in _values(self._json, one)} for one in objects if self._json[one] == "{"]
+        return [one[key] for one in members if key in one and self._json[one[key]] == "["]
 
     def _pieces(self, start: int, end: int) -> Iterator[Piece]:
         if self._json[start] == "[":
@@ -187,12 +206,13 @@ class Notebook:
 
     def _in_json(self, cell: Cell, position: int) -> int:
         """Where the JSON has the character at a position of a cell's text."""
-        for piece in cell.pieces:
+        spelling = self.spellings[cell.number]
+        for piece in spelling.pieces:
             if position < len(piece.text):
                 units = _UNIT.finditer(self._json, piece.start, piece.end)
                 return next(unit.start() for index, unit in enumerate(units) if index == position)
             position -= len(piece.text)
-        return cell.pieces[-1].end if cell.pieces else cell.value[0]
+        return spelling.pieces[-1].end if spelling.pieces else spelling.value[0]
 
     def rewritten(self, texts: Sequence[str]) -> bytes:
         """The file with new text in its cells; where that is the old one, nothing changes.
@@ -207,16 +227,17 @@ class Notebook:
         at = 0
         for cell, text in zip(self.cells, texts, strict=True):
             if text != cell.text:
-                start, end = cell.value
-                parts += [self._json[at:start], self._spelled(cell, text)]
+                spelling = self.spellings[cell.number]
+                start, end = spelling.value
+                parts += [self._json[at:start], self._spelled(spelling, text)]
                 at = end
         raw = "".join([*parts, self._json[at:]]).encode()
         return b"\xef\xbb\xbf" + raw if self._bom else raw
 
-    def _spelled(self, cell: Cell, text: str) -> str:
+    def _spelled(self, spelling: Spelling, text: str) -> str:
         """The JSON of a cell's new text, in the form of the old: lines that stay are spelled as they were."""
-        source, old = self._json, cell.pieces
-        start, end = cell.value
+        source, old = self._json, spelling.pieces
+        start, end = spelling.value
         listed = source[start] == "["
         if not text or not old:
             return json.dumps(_lines(text) if listed else text, ensure_ascii=self._escapes)
@@ -250,6 +271,15 @@ class Notebook:
     def _escapes(self) -> bool:
         """Whether the file writes characters beyond ASCII by escapes."""
         return self._json.isascii() and _ESCAPED_UNIT.search(self._json) is not None
+
+
+def _all_cells(data: dict[str, Any]) -> Iterator[Any]:
+    """Every cell, decoded."""
+    sheets = [data] if isinstance(data.get("cells"), list) else data["worksheets"]
+    for sheet in sheets:
+        cells = sheet.get("cells") if isinstance(sheet, dict) else None
+        if isinstance(cells, list):
+            yield from cells
 
 
 def _values(text: str, at: int) -> Iterator[tuple[str, int, int]]:

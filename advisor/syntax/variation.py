@@ -103,11 +103,31 @@ class Passes:
     caller: Passes | None = None
     bound: bool = False
     nested: bool = False
+    _inner: dict[tuple[object, ...], Passes] = field(default_factory=dict, init=False, repr=False)
+    _levels: dict[tuple[cst.CSTNode, cst.CSTNode | None], int] = field(default_factory=dict, init=False, repr=False)
     _known: dict[str, int] = field(default_factory=dict, init=False, repr=False)
     _asked: dict[str, int | None] = field(default_factory=dict, init=False, repr=False)
     """Names that the one that is asked for depends on; None while a level is being found."""
     _circular: bool = field(default=False, init=False, repr=False)
     """Whether one of these depends on itself: only the level of the one that is asked for is then complete."""
+
+    def of_call(
+        self,
+        loops: tuple[cst.CSTNode, ...],
+        function: cst.FunctionDef | cst.Lambda | None,
+        owner: cst.ClassDef | None,
+        call: cst.Call | None,
+        *,
+        bound: bool,
+        nested: bool,
+    ) -> Passes:
+        """What code of a function runs in that is called here: the same passes for the same code in the same call, so
+        that what was found of them is found once."""
+        key = (*map(id, loops), id(function), id(owner), id(call), bound, nested)
+        known = self._inner.get(key)
+        if known is None:
+            known = self._inner[key] = Passes(loops, function, owner, call, self, bound, nested)
+        return known
 
     @cached_property
     def outer(self) -> int:
@@ -121,7 +141,10 @@ class Passes:
 
     def level(self, test: cst.BaseExpression, decided: cst.CSTNode | None = None) -> int:
         """The level of a condition; ``decided`` is the code that it decides about."""
-        return self._level(test, self.depth, decided)
+        key = test, decided
+        if key not in self._levels:
+            self._levels[key] = self._level(test, self.depth, decided)
+        return self._levels[key]
 
     def _level(self, node: cst.CSTNode, top: int, decided: cst.CSTNode | None) -> int:
         kind = type(node)

@@ -61,11 +61,12 @@ PREFIX_ALIASES = (
     ("torch._tensor.", "torch."),
     ("six.moves.", ""),
 )
+_PREFIXES = tuple([prefix for prefix, _ in PREFIX_ALIASES])
 
 
 def canonical(name: str) -> str:
     """The one name under which the tables know a library object."""
-    for prefix, instead in PREFIX_ALIASES:
+    for prefix, instead in PREFIX_ALIASES if name.startswith(_PREFIXES) else ():
         if name.startswith(prefix):
             name = instead + name[len(prefix) :]
             break

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
+from itertools import chain
 
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.values import ABSENT, MOST_PARTS, UNKNOWN, Compound, Module, Value, join
@@ -21,6 +22,7 @@ ANY = "\0any"
 """Entry of a Mapping or list for the value under a key that is not known."""
 
 Layer = dict[object, dict[Hashable, Value]]
+_NOTHING: dict[Hashable, Value] = {}
 
 
 class Store:
@@ -125,35 +127,27 @@ class Store:
                 self._current(owner).update(held)
             return False
         changed = False
-        for owner, name, result in self._joined(branches):
-            if compare and not changed:
-                before = self.get(owner, name)
-                changed = before is not None and result != before
-            self.set(owner, name, result)
+        for owner in dict.fromkeys(chain.from_iterable(branches)):
+            parts = [branch.get(owner, _NOTHING) for branch in branches]
+            for name in dict.fromkeys(chain.from_iterable(parts)):
+                result = self._joined(owner, name, parts)
+                if compare and not changed:
+                    before = self.get(owner, name)
+                    changed = before is not None and result != before
+                self.set(owner, name, result)
         return changed
 
-    def _joined(self, branches: list[Layer]) -> Iterator[tuple[object, Hashable, Value]]:
-        """What branches wrote, with what the others among them have under the same name."""
-        if len(branches) == 1:
-            for owner, held in branches[0].items():
-                for name, value in held.items():
-                    yield owner, name, value
-            return
-        written: dict[tuple[object, Hashable], list[tuple[int, Value]]] = {}
-        for index, branch in enumerate(branches):
-            for owner, held in branch.items():
-                for name, value in held.items():
-                    written.setdefault((owner, name), []).append((index, value))
-        for (owner, name), found in written.items():
-            if len(found) < len(branches):
-                before = self.get(owner, name)
+    def _joined(self, owner: object, name: Hashable, parts: list[dict[Hashable, Value]]) -> Value:
+        """What branches wrote under a name, with what was there before where one of them wrote nothing."""
+        result: Value | None = None
+        looked = False
+        for part in parts:
+            value = part.get(name)
+            if value is None and not looked:
+                looked = True
                 # A name that one branch leaves unbound would raise there; a dict entry is really absent.
-                missing = before if before is not None or isinstance(owner, Scope) else ABSENT
-                if missing is not None:
-                    first = next((place for place, (index, _) in enumerate(found) if place != index), len(found))
-                    found.insert(first, (first, missing))
-            result = found[0][1]
-            for _, value in found[1:]:
-                if value is not result:
-                    result = join(result, value)
-            yield owner, name, result
+                value = self.get(owner, name) or (None if isinstance(owner, Scope) else ABSENT)
+            if value is not None and value is not result:
+                result = value if result is None else join(result, value)
+        assert result is not None
+        return result

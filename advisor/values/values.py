@@ -113,9 +113,12 @@ def join(left: Value, right: Value) -> Value:
     A loader, or a batch of one, that may as well be anything else is still taken for what it is, by evidence; whatever
     else it may be is not kept apart from that any more.
     """
-    if left is right or left == right:
+    if left is right:
         return left
-    if type(left) is Unknown and not isinstance(right, _SURVIVING):
+    for one, other in ((left, right), (right, left)):
+        if type(one) is Unknown and not isinstance(other, _SURVIVING):
+            return one
+    if left == right:
         return left
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return _chosen(_unsure((*options_of(left), *options_of(right))))

@@ -166,7 +166,7 @@ class TestWriting:
         wanted[index] = one.text[part.start : start] + content + one.text[end : part.end]
         assert sources(after) == wanted
         assert one.notebook is not None
-        first, last = one.notebook.cells[index].value
+        first, last = one.notebook.spellings[one.notebook.cells[index].number].value
         text, new = raw.decode("utf-8-sig"), after.decode("utf-8-sig")
         assert after[:3] == raw[:3]
         assert new.startswith(text[:first])
