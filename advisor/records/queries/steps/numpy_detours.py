@@ -121,9 +121,9 @@ class _Hanging:
 
     def on_work(self, node: cst.CSTNode) -> bool:
         """Whether an expression hangs on what is computed from the array, or from a part of it."""
-        for one in descendants(node, cst.CompFor):
-            if self.on(one.iter):
-                self._add(_bound(one.target), works=self.on_work(one.iter))
+        for part in descendants(node, cst.CompFor):
+            if self.on(part.iter):
+                self._add(_bound(part.target), works=self.on_work(part.iter))
         pending = [node]
         while pending:
             one = pending.pop()
