@@ -207,6 +207,8 @@ class ModuleCallContext:
     """Whether autograd certainly records what it computes."""
     nested: bool = False
     """Whether it happens in the ``forward`` of a module."""
+    others: tuple[Module, ...] = ()
+    """What else may be called, where a condition decides which module it is."""
 
     @property
     def called(self) -> Given:
@@ -217,6 +219,11 @@ class ModuleCallContext:
     def model(self) -> Module | None:
         """The module that is called; None where it is not known, or a function."""
         return Given(self.module).module
+
+    @property
+    def models(self) -> tuple[Module, ...]:
+        """All modules that may be called, as far as they are known."""
+        return tuple(one.module for one in self.called.alternatives if one.module is not None) + self.others
 
     @property
     def on_host(self) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.models.autocast_hazards import name_of
-from accel_advisor.records.queries.models.full_precision import SINCE, SINCE_SCALED, full_precision
+from accel_advisor.records.queries.autocast.precision_words import remedy_of, what_stays
+from accel_advisor.records.queries.models.full_precision import full_precision
 from accel_advisor.rule import Rule, also_at
 
 
@@ -60,9 +60,10 @@ class NoMixedPrecision(Rule):
         frameworks (of Lightning speaks ACC613), complex numbers, Fourier transforms, gradients of gradients by weights,
         graphs and reinforcement learning, about models of a few layers and those of MNIST, and in programs with words
         such as `amp` or `fp16`. Where the project rules torch 1.10 out it names what torch 1.6 has, and is minor where
-        that is ruled out, too. Where autocast would break a part of what is computed (kernels of the project's own, the
-        nearest points by `-2 * x @ y`, decompositions of matrices, `BCELoss`), it names that part, which has to stay in
-        float32.
+        that is ruled out, too. Of a model in DataParallel it says that autocast has to stand in the `forward` that the
+        threads call: they would take float16 for the bfloat16 of one around the call. Where autocast would break a part
+        of what is computed (kernels of the project's own, the nearest points by `-2 * x @ y`, decompositions of
+        matrices, `BCELoss`), it names that part, which has to stay in float32.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp
@@ -82,16 +83,7 @@ class NoMixedPrecision(Rule):
         option = training.option
         decided = f"mixed precision is decided by `{option}`, off by default, and without it " if option else ""
         claim = f"{decided}{subject} in float32 throughout, past what tensor cores do best{training.basis.clause}"
-        old = not facts.supports(SINCE) and facts.supports(SINCE_SCALED)
-        autocast = "torch.cuda.amp.autocast()" if old else 'torch.autocast("cuda", torch.bfloat16)'
-        remedy = f"compute the model and the loss under `{autocast}`"
-        if old:
-            remedy += ", and scale the loss with a `torch.cuda.amp.GradScaler`"
-        if training.twice is not None:
-            remedy += ", but for the gradients that are a part of the loss"
-        if training.kept:
-            parts = dict.fromkeys(f"`{name_of(document, kept)}`" for document, kept in training.kept)
-            remedy += f", and leave in float32 what half precision breaks: {', '.join(parts)}"
+        remedy, since = remedy_of(facts, training)
         related = [also_at(loop.document, loop.node, "the loop of the training")] if node is not loop.node else []
         if training.way is not None:
             related.append(also_at(loop.document, training.way, "each step goes to the model from here"))
@@ -101,9 +93,8 @@ class NoMixedPrecision(Rule):
             related.append(also_at(loop.document, training.loss, "the loss is computed here"))
         if training.twice is not None:
             related.append(also_at(training.twice.document, training.twice.node, "these are best left in float32"))
-        off = "torch.cuda.amp.autocast(enabled=False)" if old else 'torch.autocast("cuda", enabled=False)'
-        keep = f"this stays in float32, under `{off}`"
-        related += [also_at(document, kept, keep) for document, kept in training.kept]
+        threads = "DataParallel calls the model in threads from here"
+        related += [also_at(one.document, one.node, threads) for one in training.replicated]
+        related += [also_at(*kept, what_stays(facts, kept[1])) for kept in training.kept]
         related += [also_at(document, step, "this loop trains in float32, too") for document, step in training.others]
-        since = SINCE_SCALED if old else SINCE
         yield self.finding(facts, node, claim, remedy, related=related, basis=training.basis, since=since)

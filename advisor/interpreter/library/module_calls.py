@@ -122,6 +122,7 @@ def _context(machine: Machine, modules: list[Module], given: tuple[ArgumentPlace
         inner=machine.frame.loop,
         graphs=machine.frame.graphs,
         nested="forward" in machine.frame.function_names,
+        others=tuple(modules[1:]),
     )
 
 

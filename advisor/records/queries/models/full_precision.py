@@ -13,6 +13,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.records.queries.autocast.replicas import replicated_in
 from accel_advisor.records.queries.models.autocast_hazards import needing_float32
 from accel_advisor.records.queries.models.float32_products import moved_in_float32
 from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
     from accel_advisor.records.transfers import ModuleCall
     from accel_advisor.source.document import Document
 
-SINCE = (1, 10)
-"""The version of torch that brought ``torch.autocast``, with bfloat16."""
-SINCE_SCALED = (1, 6)
-"""The one that brought ``torch.cuda.amp``, which computes in float16 and so needs a scaler."""
 _SCALERS = calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
 """What may be made whatever the precision is, and does nothing to it."""
 _SWITCHES = (
@@ -113,6 +110,7 @@ class FullPrecision:
         twice: what takes gradients of gradients in the loop, as a penalty of gradients does; None where nothing does.
         others: where the first such loop of each other function of the program calls the model, or else that loop.
         kept: what of the program has to be left in float32.
+        replicated: where DataParallel is put around what the loop calls.
         basis: what shows that it trains such a model on a GPU.
     """
 
@@ -126,6 +124,7 @@ class FullPrecision:
     twice: Operation | None
     others: tuple[tuple[Document, cst.CSTNode], ...]
     kept: tuple[tuple[Document, cst.CSTNode], ...]
+    replicated: tuple[Operation, ...]
     basis: Evidence
 
 
@@ -164,7 +163,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     inside = first.holds(document, node)
     calls = () if inside else descendants(first.node, cst.Call)
     way = next((one for one in calls if facts.call_graph.leads_to(one, node)), None)
-    return FullPrecision(first, document, node, loss, way, option, switch, penalty, others, kept, basis)
+    wrapped = tuple(replicated_in(facts, first, node))
+    return FullPrecision(first, document, node, loss, way, option, switch, penalty, others, kept, wrapped, basis)
 
 
 def _is_loss_in(loop: Loop, call: ModuleCall) -> bool:

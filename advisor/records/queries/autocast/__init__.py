@@ -1,0 +1,1 @@
+"""Whether autocast reaches what a model computes, what it breaks there, and what to do."""

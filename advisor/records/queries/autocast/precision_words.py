@@ -1,0 +1,63 @@
+"""What to do about a training in float32, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accel_advisor.records.queries.autocast.replicas import classes_in
+from accel_advisor.records.queries.models.autocast_hazards import name_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from accel_advisor.project.target import Version
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.queries.models.full_precision import FullPrecision
+
+_SINCE = (1, 10)
+"""The version of torch that brought ``torch.autocast``, with bfloat16."""
+_SINCE_SCALED = (1, 6)
+"""The one that brought ``torch.cuda.amp``, which computes in float16 and so needs a scaler."""
+_SINCE_IN_THREADS = (1, 7)
+"""The one since which the threads of DataParallel take from the call whether autocast is on, but never its dtype."""
+_MOST_NAMED = 2
+
+
+def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
+    """What lets a training compute in half precision, and the version of torch that it takes."""
+    old, replicated = _is_old(facts), bool(training.replicated)
+    since = _SINCE_SCALED if old else _SINCE
+    if old and replicated and facts.supports(_SINCE_IN_THREADS):
+        since, replicated = _SINCE_IN_THREADS, False
+    autocast = "torch.cuda.amp.autocast()" if old else 'torch.autocast("cuda", torch.bfloat16)'
+    remedy = f"compute the model and the loss under `{autocast}`"
+    if replicated:
+        remedy = _in_threads(training, autocast, old=old)
+    if old:
+        remedy += ", and scale the loss with a `torch.cuda.amp.GradScaler`"
+    if training.twice is not None:
+        remedy += ", but for the gradients that are a part of the loss"
+    if training.kept:
+        parts = dict.fromkeys(f"`{name_of(document, kept)}`" for document, kept in training.kept)
+        remedy += f", and leave in float32 what half precision breaks: {', '.join(parts)}"
+    return remedy, since
+
+
+def what_stays(facts: Facts, part: cst.CSTNode) -> str:
+    """How a part of a program is left in float32."""
+    off = "torch.cuda.amp.autocast(enabled=False)" if _is_old(facts) else 'torch.autocast("cuda", enabled=False)'
+    return f"this stays in float32, under `{off}`"
+
+
+def _is_old(facts: Facts) -> bool:
+    return not facts.supports(_SINCE) and facts.supports(_SINCE_SCALED)
+
+
+def _in_threads(training: FullPrecision, autocast: str, *, old: bool) -> str:
+    names = classes_in(training.replicated)
+    lost = "nothing from one around the call" if old else "no dtype from one around the call, and would use float16"
+    why = f"since the threads of DataParallel take {lost}"
+    if 0 < len(names) <= _MOST_NAMED:
+        named = " and ".join(f"`{one}`" for one in names)
+        return f"decorate the `forward` of {named} with `@{autocast}`, {why}, and compute the loss under it, too"
+    return f"compute the `forward` that DataParallel calls under `{autocast}`, {why}, and the loss under it, too"
