@@ -121,6 +121,12 @@ def test_a_model_that_is_not_known_is_told_by_its_name(tmp_path: Path) -> None:
 OWN = "class Own(nn.DataParallel):\n    pass\nnet = Own(net).cuda()"
 
 
+def test_a_model_whose_last_layer_alone_learns(tmp_path: Path) -> None:
+    last = "with torch.no_grad():\n            seen = model(x.cuda())\n        conf.last(seen).sum().backward()"
+    source = TRAINING.replace("model(x.cuda()).sum().backward()", last)
+    assert INSIDE in of(tmp_path, "net = nn.DataParallel(net).cuda()", source=source).message
+
+
 def test_a_class_that_derives_from_it(tmp_path: Path) -> None:
     assert INSIDE in of(tmp_path, OWN).message
 

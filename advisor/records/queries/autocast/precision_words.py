@@ -55,9 +55,10 @@ def _is_old(facts: Facts) -> bool:
 
 def _in_threads(training: FullPrecision, autocast: str, *, old: bool) -> str:
     names = classes_in(training.replicated)
-    lost = "nothing from one around the call" if old else "no dtype from one around the call, and would use float16"
+    lost = "nothing from one around the call" if old else "no dtype from one around the call and would use float16"
     why = f"since the threads of DataParallel take {lost}"
     if 0 < len(names) <= _MOST_NAMED:
         named = " and ".join(f"`{one}`" for one in names)
         return f"decorate the `forward` of {named} with `@{autocast}`, {why}, and compute the loss under it, too"
-    return f"compute the `forward` that DataParallel calls under `{autocast}`, {why}, and the loss under it, too"
+    rest = "the rest of the model and the loss"
+    return f"compute the `forward` that DataParallel calls under `{autocast}`, {why}, and {rest} under it, too"

@@ -32,13 +32,14 @@ def replicated_in(facts: Facts, loop: Loop, step: cst.CSTNode) -> Iterator[Opera
     called = [
         (dotted(call.node.func).removesuffix(".forward"), context, call.node is step)
         for call, context in (facts.program.calls_in.get(loop, ()) if wrappings else ())
-        if not call.loss and context.graphs
+        if not call.loss and (context.graphs or call.node is step)
     ]
     known = any(here and any(one.kind for one in context.models) for _, context, here in called)
     for wrapping in wrappings:
-        around = any(_is_around(wrapping, name, context) for name, context, _ in called)
-        if (around or (not known and _is_called_in(wrapping, loop.document))) and _runs(facts, wrapping):
-            yield wrapping
+        around = [here for name, context, here in called if _is_around(wrapping, name, context)]
+        named = bool(around) or (not known and _is_called_in(wrapping, loop.document))
+        if any(around) or (named and _runs(facts, wrapping)):
+            yield wrapping  # the step itself may compute no gradients, as of a model whose last layer alone learns
 
 
 def classes_in(wrappings: tuple[Operation, ...]) -> tuple[str, ...]:
