@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.autocast.precision_words import remedy_of, what_stays
+from accel_advisor.records.queries.autocast.precision_words import remedy_of, threads_of, what_stays
 from accel_advisor.records.queries.models.full_precision import full_precision
 from accel_advisor.rule import Rule, also_at
 
@@ -93,8 +93,8 @@ class NoMixedPrecision(Rule):
             related.append(also_at(loop.document, training.loss, "the loss is computed here"))
         if training.twice is not None:
             related.append(also_at(training.twice.document, training.twice.node, "these are best left in float32"))
-        threads = "DataParallel calls the model in threads from here"
-        related += [also_at(one.document, one.node, threads) for one in training.replicated]
+        threads = "DataParallel runs this in threads"
+        related += [also_at(one.document, one.node, threads) for one in threads_of(facts, training)]
         related += [also_at(*kept, what_stays(facts, kept[1])) for kept in training.kept]
         related += [also_at(document, step, "this loop trains in float32, too") for document, step in training.others]
         yield self.finding(facts, node, claim, remedy, related=related, basis=training.basis, since=since)

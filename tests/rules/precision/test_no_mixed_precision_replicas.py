@@ -40,7 +40,7 @@ INSIDE = (
     'decorate the `forward` of `Net` with `@torch.autocast("cuda", torch.bfloat16)`, since the threads of DataParallel'
 )
 UNNAMED = 'compute the `forward` that DataParallel calls under `torch.autocast("cuda", torch.bfloat16)`'
-THREADS = "DataParallel calls the model in threads from here"
+THREADS = "DataParallel runs this in threads"
 
 
 def of(folder: Path, wrap: str, called: str = "net", source: str = TRAINING) -> Finding:
@@ -115,6 +115,7 @@ def test_a_part_that_the_model_wraps_itself(tmp_path: Path) -> None:
 def test_a_model_that_is_not_known_is_told_by_its_name(tmp_path: Path) -> None:
     wrap = "from sync_batchnorm import DataParallelWithCallback\nnet = DataParallelWithCallback(net).cuda()"
     assert INSIDE in of(tmp_path, wrap, "conf.net", NAMED).message
+    assert INSIDE in of(tmp_path, wrap, source=NAMED).message
     assert of(tmp_path, wrap.replace("\nnet =", "\nother ="), "conf.net", NAMED).message.endswith(AROUND)
 
 
@@ -125,6 +126,16 @@ def test_a_model_whose_last_layer_alone_learns(tmp_path: Path) -> None:
     last = "with torch.no_grad():\n            seen = model(x.cuda())\n        conf.last(seen).sum().backward()"
     source = TRAINING.replace("model(x.cuda()).sum().backward()", last)
     assert INSIDE in of(tmp_path, "net = nn.DataParallel(net).cuda()", source=source).message
+
+
+def test_the_class_that_has_the_forward_is_named(tmp_path: Path) -> None:
+    wrap = "class Wide(Net):\n    width = 2\nnet = nn.DataParallel(Wide()).cuda()"
+    assert INSIDE in of(tmp_path, wrap).message
+
+
+def test_settings_may_list_more_devices_than_they_do_by_default(tmp_path: Path) -> None:
+    wrap = "devices = (0,)\nnet = nn.DataParallel(net.cuda(), device_ids=list(devices))"
+    assert INSIDE in of(tmp_path, wrap).message
 
 
 def test_a_class_that_derives_from_it(tmp_path: Path) -> None:
@@ -148,4 +159,6 @@ def test_float16_reaches_the_threads_since_the_version_that_hands_it_on(stated: 
     (found,) = findings_of("ACC417", source, tmp_path)
     assert said in found.message
     assert found.message.startswith("this loop trains")
-    assert ("decorate the `forward` of `Net`" in found.message) == (stated == "torch==1.6.0")
+    inside = stated == "torch==1.6.0"
+    assert ("decorate the `forward` of `Net`" in found.message) == inside
+    assert (THREADS in [one.message for one in found.related]) == inside

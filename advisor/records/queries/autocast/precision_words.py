@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts
+    from accel_advisor.records.operations import Operation
     from accel_advisor.records.queries.models.full_precision import FullPrecision
 
 _SINCE = (1, 10)
@@ -25,14 +26,14 @@ _MOST_NAMED = 2
 
 def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
     """What lets a training compute in half precision, and the version of torch that it takes."""
-    old, replicated = _is_old(facts), bool(training.replicated)
+    old, threads = _is_old(facts), threads_of(facts, training)
     since = _SINCE_SCALED if old else _SINCE
-    if old and replicated and facts.supports(_SINCE_IN_THREADS):
-        since, replicated = _SINCE_IN_THREADS, False
+    if old and training.replicated and not threads:
+        since = _SINCE_IN_THREADS
     autocast = "torch.cuda.amp.autocast()" if old else 'torch.autocast("cuda", torch.bfloat16)'
     remedy = f"compute the model and the loss under `{autocast}`"
-    if replicated:
-        remedy = _in_threads(training, autocast, old=old)
+    if threads:
+        remedy = _in_threads(threads, autocast, old=old)
     if old:
         remedy += ", and scale the loss with a `torch.cuda.amp.GradScaler`"
     if training.twice is not None:
@@ -41,6 +42,11 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
         parts = dict.fromkeys(f"`{name_of(document, kept)}`" for document, kept in training.kept)
         remedy += f", and leave in float32 what half precision breaks: {', '.join(parts)}"
     return remedy, since
+
+
+def threads_of(facts: Facts, training: FullPrecision) -> tuple[Operation, ...]:
+    """Where DataParallel makes threads that take too little from an autocast around the call."""
+    return () if _is_old(facts) and facts.supports(_SINCE_IN_THREADS) else training.replicated
 
 
 def what_stays(facts: Facts, part: cst.CSTNode) -> str:
@@ -53,8 +59,8 @@ def _is_old(facts: Facts) -> bool:
     return not facts.supports(_SINCE) and facts.supports(_SINCE_SCALED)
 
 
-def _in_threads(training: FullPrecision, autocast: str, *, old: bool) -> str:
-    names = classes_in(training.replicated)
+def _in_threads(threads: tuple[Operation, ...], autocast: str, *, old: bool) -> str:
+    names = classes_in(threads)
     lost = "nothing from one around the call" if old else "no dtype from one around the call and would use float16"
     why = f"since the threads of DataParallel take {lost}"
     if 0 < len(names) <= _MOST_NAMED:

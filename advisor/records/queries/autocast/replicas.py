@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, calls
 from accel_advisor.records.queries.models.unwrapping import never_learns, never_runs
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -18,15 +18,18 @@ if TYPE_CHECKING:
     from accel_advisor.records.transfers import ModuleCallContext
     from accel_advisor.source.document import Document
 
-_WRAPPERS = (*calls("torch.nn.DataParallel"), AnyCall("DataParallelWithCallback"))
+_CALLING_BACK = AnyCall("DataParallelWithCallback")
+"""What libraries derive from it, whose result is not known."""
+_WRAPPERS = (*calls("torch.nn.DataParallel"), _CALLING_BACK)
+_DEVICES = 1
 
 
-def replicated_in(facts: Facts, loop: Loop, step: cst.CSTNode) -> Iterator[Operation]:
+def replicated_in(facts: Facts, loop: Loop, document: Document, step: cst.CSTNode) -> Iterator[Operation]:
     """Where DataParallel is put around what a loop that trains calls, or around a part of that; on some machines, or
     with some options, only.
 
     Args:
-        step: where the loop calls its model.
+        document, step: where the loop calls its model.
     """
     wrappings = [one for one in facts.program.operations_of(*_WRAPPERS) if not _has_one_device(one)]
     called = [
@@ -37,7 +40,8 @@ def replicated_in(facts: Facts, loop: Loop, step: cst.CSTNode) -> Iterator[Opera
     known = any(here and any(one.kind for one in context.models) for _, context, here in called)
     for wrapping in wrappings:
         around = [here for name, context, here in called if _is_around(wrapping, name, context)]
-        named = bool(around) or (not known and _is_called_in(wrapping, loop.document))
+        unknown = not known or wrapping.does(_CALLING_BACK)
+        named = bool(around) or (unknown and any(_is_called_in(wrapping, one) for one in (document, loop.document)))
         if any(around) or (named and _runs(facts, wrapping)):
             yield wrapping  # the step itself may compute no gradients, as of a model whose last layer alone learns
 
@@ -45,14 +49,17 @@ def replicated_in(facts: Facts, loop: Loop, step: cst.CSTNode) -> Iterator[Opera
 def classes_in(wrappings: tuple[Operation, ...]) -> tuple[str, ...]:
     """The names of the project's classes whose ``forward`` DataParallel calls; none where not all are known."""
     modules = [given.module for one in wrappings for given in one.given("module", 0).alternatives]
-    names = [one.cls.name for one in modules if one is not None and one.cls is not None]
-    return tuple(dict.fromkeys(names)) if len(names) == len(modules) else ()
+    lineages = [one.cls.lineage() for one in modules if one is not None and one.cls is not None]
+    names = [next((one.name for one in each if "forward" in methods_of(one.node)), "") for each in lineages]
+    return tuple(dict.fromkeys(names)) if len(names) == len(modules) and all(names) else ()
 
 
 def _has_one_device(wrapping: Operation) -> bool:
-    """Whether DataParallel is given a single device, and so calls the model itself, in no thread."""
-    lists = [one.items for one in wrapping.given("device_ids", 1).alternatives]
-    return all(one is not None and len(one) == 1 for one in lists)
+    """Whether DataParallel is given a single device, as its call says, and so calls the model itself, in no thread:
+    what settings list by default is something else on a machine of several."""
+    found = [one.argument("device_ids", _DEVICES) for one in wrapping.contexts]
+    lists = [one.node.value if one is not None and one.node is not None else None for one in found]
+    return all(isinstance(one, (cst.List, cst.Tuple)) and len(one.elements) == 1 for one in lists)
 
 
 def _runs(facts: Facts, wrapping: Operation) -> bool:

@@ -163,7 +163,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     inside = first.holds(document, node)
     calls = () if inside else descendants(first.node, cst.Call)
     way = next((one for one in calls if facts.call_graph.leads_to(one, node)), None)
-    wrapped = tuple(replicated_in(facts, first, node))
+    wrapped = tuple(replicated_in(facts, first, document, node))
     return FullPrecision(first, document, node, loss, way, option, switch, penalty, others, kept, wrapped, basis)
 
 
