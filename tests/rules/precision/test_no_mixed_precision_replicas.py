@@ -138,6 +138,32 @@ def test_settings_may_list_more_devices_than_they_do_by_default(tmp_path: Path) 
     assert INSIDE in of(tmp_path, wrap).message
 
 
+TRAINER = """
+class Trainer:
+    def __init__(self, net, learns):
+        self.net = conf.build(net)
+        if not learns:
+            self.net.eval()
+        self.net = {made}
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+    def step(self, x):
+        self.net.forward(x).sum().backward()
+        self.optimizer.step()
+trainer = Trainer(net, conf.learns)
+for (x,) in loader:
+    trainer.step(x.cuda())
+"""
+
+
+def test_the_part_of_an_object_that_takes_the_steps(tmp_path: Path) -> None:
+    made = "nn.DataParallel(self.net, device_ids=conf.devices).cuda()"
+    start = IMPORTS + IMAGE_LOADER + NET
+    (found,) = findings_of("ACC417", start + TRAINER.format(made=made), tmp_path)
+    assert UNNAMED in found.message
+    (plain,) = findings_of("ACC417", start + TRAINER.format(made="self.net.cuda()"), tmp_path)
+    assert plain.message.endswith(AROUND)
+
+
 def test_a_class_that_derives_from_it(tmp_path: Path) -> None:
     assert INSIDE in of(tmp_path, OWN).message
 

@@ -41,7 +41,7 @@ def replicated_in(facts: Facts, loop: Loop, document: Document, step: cst.CSTNod
     for wrapping in wrappings:
         around = [here for name, context, here in called if _is_around(wrapping, name, context)]
         unknown = not known or wrapping.does(_CALLING_BACK)
-        named = bool(around) or (unknown and any(_is_called_in(wrapping, one) for one in (document, loop.document)))
+        named = bool(around) or (unknown and _is_called_by_name(wrapping, document, loop.document))
         if any(around) or (named and _runs(facts, wrapping)):
             yield wrapping  # the step itself may compute no gradients, as of a model whose last layer alone learns
 
@@ -64,7 +64,10 @@ def _has_one_device(wrapping: Operation) -> bool:
 
 def _runs(facts: Facts, wrapping: Operation) -> bool:
     home = next(one for one in facts.program if one.document is wrapping.document)
-    return not never_runs(home, wrapping) and not never_learns(home, wrapping)
+    if never_runs(home, wrapping):
+        return False
+    # a class that is told by a flag whether it trains puts its part into evaluation mode by another
+    return dotted(_target(wrapping)).startswith("self.") or not never_learns(home, wrapping)
 
 
 def _is_around(wrapping: Operation, name: str, context: ModuleCallContext) -> bool:
@@ -81,11 +84,14 @@ def _is_around(wrapping: Operation, name: str, context: ModuleCallContext) -> bo
     return bool(name) and bound.startswith(f"{name}.")
 
 
-def _is_called_in(wrapping: Operation, document: Document) -> bool:
-    """Whether something is called in a document by the name that a wrapper is bound to."""
-    name = dotted(_target(wrapping)).rpartition(".")[2]
+def _is_called_by_name(wrapping: Operation, *documents: Document) -> bool:
+    """Whether something is called by the name that a wrapper is bound to, in some documents, or, where that belongs to
+    an object, in the document that the object's class is in."""
+    owner, _, name = dotted(_target(wrapping)).rpartition(".")
+    own = [wrapping.document] if owner == "self" else []
     return bool(name) and any(
         dotted(one.func).removesuffix(".forward").rpartition(".")[2] == name
+        for document in (*documents, *own)
         for one in descendants(document.tree, cst.Call)
     )
 
