@@ -59,6 +59,12 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "choose(y, x)",
         "choose(y)",
     ),
+    "for a function of the program that gives how much of it there is": (
+        "def choose(y, into): return into.fill_(y)\nfor y in DataLoader([1]):\n    x = torch.zeros(4)\n"
+        "    n = choose(y, x)\n    x = x[:n].cuda()",
+        "choose(y, x)",
+        "choose(y, y)",
+    ),
     "without elements": ("x = torch.empty(0).to('cuda')", "(0)", "(1)"),
     "without rows": ("x = torch.zeros((0, 4)).to('cuda')", "(0, 4)", "(1, 4)"),
     "without columns": ("x = torch.ones(4, 0).to('cuda')", "4, 0", "4, 1"),

@@ -34,6 +34,7 @@ _ARRAYS = frozenset(f"{numpy}.{name}" for numpy in ("np", "numpy") for name in (
 _WITH_GPU = frozenset({"cuda", "cpu"})
 _EXCHANGES = frozenset({"all_reduce", "reduce", "broadcast", "scatter", "reduce_scatter"})
 """Functions by which processes change each other's tensors in place."""
+_CHOICES: frozenset[type[cst.CSTNode]] = frozenset({cst.SubscriptElement})
 _KEEPS = frozenset({"float", "double", "half", "long", "int", "bool", "view", "reshape", "unsqueeze"})
 
 
@@ -246,4 +247,5 @@ def _chain(around: cst.CSTNode, fills: set[int], move: cst.Call) -> tuple[set[st
 
 
 def _names(node: cst.CSTNode) -> set[str]:
-    return {one.value for one in descendants(node, cst.Name)}
+    """The names in an expression, but for those that only choose a part of something: ``n`` of ``x[:n]``."""
+    return {one.value for one in descendants(node, cst.Name, but=_CHOICES)}
