@@ -140,7 +140,8 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
         part = element_at(machine, owner, ...)
         return replace(part, fills=owner.fills) if isinstance(part, Tensor) else part
     if len(node.slice) != 1:
-        return element_at(machine, owner, ...)
+        array = isinstance(owner, Opaque) and any(isinstance(one.slice, cst.Slice) for one in node.slice)
+        return some_of(owner) if array else element_at(machine, owner, ...)
     slice_ = node.slice[0].slice
     if not isinstance(slice_, cst.Index):
         return join_all(some_of(one) for one in options_of(owner))

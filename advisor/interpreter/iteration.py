@@ -50,6 +50,9 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
 
+_ARRAYS = frozenset(f"numpy.{name}" for name in "array asarray stack vstack hstack concatenate".split())
+"""Functions whose result, and each slice of it, is an array of what they are given."""
+
 
 def element_of(machine: Machine, value: Value) -> Value:
     """One element of what iterating ``value`` yields."""
@@ -107,6 +110,8 @@ def some_of(owner: Value) -> Value:
     """What a slice of something is."""
     if isinstance(owner, Opaque) and owner.name == TENSOR_DATASET:
         return Iterated(join_all(owner.arguments))  # a part of each of its tensors
+    if isinstance(owner, Opaque) and owner.name in _ARRAYS:
+        return Opaque(owner.name)
     return owner if isinstance(owner, (Iterated, Tensor)) or holds_modules(owner) else UNKNOWN
 
 

@@ -67,6 +67,13 @@ PAIRS = {
         "np.random.rand(count, 8)",
         "self.state[index]",
     ),
+    "a column of unknown things": Pair(
+        SOURCE.replace("torch.FloatTensor(self.state[index])", "torch.zeros(64, 8)")
+        .replace("        return (", "        rows = conf.rows(index)\n        return (")
+        .replace("torch.from_numpy(self.reward[index])", "torch.tensor(rows[:, 0])"),
+        "conf.rows(index)",
+        "np.array(conf.rows(index))",
+    ),
     "an algorithm on the host": Pair(
         SOURCE.replace("torch.FloatTensor(self.state[index])", "torch.zeros(64, 8)")
         .replace("        return (", "        path = np.zeros((count, 2))\n        self.walk(path)\n        return (")
