@@ -205,6 +205,10 @@ def test_epochs_of_one_step_are_steps(silent: str, tmp_path: Path) -> None:
 
 NUMBERS = {
     "the end of a slice": ("a = out.view(-1)[:3]", "a = out.view(-1)[: out.argmax()]"),
+    "a size": ("a = torch.arange(out.size(0))", "a = torch.arange(out.argmax())"),
+    "a size among others": ("a = torch.zeros((3, len(out)))", "a = torch.zeros((3, out.argmax()))"),
+    "what a tensor is expanded to": ("a = out[:1].expand(x.size(0), 2)", "a = out[:1].expand(out.argmax(), 2)"),
+    "what a tensor is filled with": ("a = x.new_full((2,), 3)", "a = x.new_full((2,), out.max())"),
     "an index": ("a = x[:, out.argmax(1)]", "a = x[:, out.argmax()]"),
     "a range": ("for i in range(len(out)): pass", "for i in range(out.argmax()): pass"),
     "bounds": ("a = out.clamp(0, 3)", "a = out.clamp(0, out.max())"),
@@ -237,7 +241,11 @@ def test_reports_what_python_needs_as_a_number(case: str, tmp_path: Path) -> Non
     [
         (
             "a = out.view(-1)[: out.argmax()]",
-            "a slice ends at a number of Python's: take it from a shape or the host",
+            "Python needs a number here: take it from a shape, or from what the host has",
+        ),
+        (
+            "a = torch.zeros(3, out.argmax())",
+            "Python needs a number here: take it from a shape, or from what the host has",
         ),
         ("a = x[:, out.argmax()]", "let tensors compute it (`torch.sqrt`, `index_select`"),
     ],

@@ -82,6 +82,11 @@ _SIZED = (
 _ASKS = (Act.TRUTH, *calls("bool", "math.isnan", "math.isfinite", "math.isinf"))
 _REPEATS: dict[Action, int] = {Call("torch.repeat_interleave"): 1, Method("Tensor", "repeat_interleave"): 0}
 """Where the counts stand that are added up on the host, unless ``output_size`` says what they come to."""
+_TAKE_SIZES = (
+    *calls(*(f"torch.{name}" for name in "arange zeros ones empty full rand randn randint eye randperm".split())),
+    *methods("Tensor", "new_zeros", "new_ones", "new_empty", "new_full", "expand", "repeat"),
+)
+"""What makes a tensor of a size: as Python's own number, for which a tensor has to be read."""
 _NUMPY = Method("Tensor", "numpy")
 _TO, _WHERE = Method("Tensor", "to"), Call("torch.where")
 _OF_TENSORS = methods("Tensor", "item", "tolist", "cpu")
@@ -95,6 +100,7 @@ _WAITING = (
     *_OF_SUBJECT,
     *_OF_ARGUMENTS,
     *_REPEATS,
+    *_TAKE_SIZES,
     _TO,
     _WHERE,
     *_OF_UNKNOWN,
@@ -187,7 +193,7 @@ def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
         return Need.COUNTS
     if not operation.does(*_SIZED) and reads_own_state(operation):
         return Need.STATE
-    if operation.does(Act.INDEXES_BY_NUMBER) and _slices(operation.node):
+    if operation.does(*_TAKE_SIZES) or (operation.does(Act.INDEXES_BY_NUMBER) and _slices(operation.node)):
         return Need.BOUND
     if operation.does(Act.INDEXES_BY_NUMBER, Call("range"), *_COMPARES, *_CLAMPS, *_ADDS, *_NUMBERS):
         return Need.NUMBER
@@ -323,6 +329,8 @@ def _read(operation: Operation, context: OperationContext) -> tuple[Given, ...]:
         return context.values
     if operation.what in _REPEATS and context.given("output_size").absent:
         return (context.given("repeats", _REPEATS[operation.what]),)
+    if operation.does(*_TAKE_SIZES):
+        return tuple(each for one in context.positional for each in one.items or (one,))
     if operation.does(*_COMPARES) and len(context.values) > 1:
         return context.values
     if operation.what in _CLAMPS:

@@ -30,8 +30,8 @@ _AT_ONCE = f"{_HOST}compute that on the GPU, or copy all that is read for it at 
 class Need(Enum):
     """What a step waits for: values, or those that a ``forward`` goes on with, be they drawn at random, once or again
     and again, or added up over processes, or that the host works on for the step; what a module keeps for itself; how
-    many there are; the sum of counts; the answer to a condition; the end of a slice, or another number for Python,
-    where a tensor would do; or whether a function failed. Each with what to do instead, in words."""
+    many there are; the sum of counts; the answer to a condition; a size, or the end of a slice; another number for
+    Python, where a tensor would do; or whether a function failed. Each with what to do instead, in words."""
 
     VALUES = "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps"
     FORWARD = "take the value from the batch before it is copied, or compute with it as a tensor"
@@ -44,7 +44,7 @@ class Need(Enum):
     COUNTS = "pass `output_size`"
     ANSWER = "let the GPU decide, as `torch.where` does, or ask every few hundred steps"
     FAILURE = "it asks whether it failed: `torch.linalg.inv_ex`, `solve_ex` and their like do not"
-    BOUND = "a slice ends at a number of Python's: take it from a shape or the host, or index with a tensor"
+    BOUND = "Python needs a number here: take it from a shape, or from what the host has, or index with a tensor"
     NUMBER = "Python needs a number here: let tensors compute it (`torch.sqrt`, `index_select`, `torch.minimum`)"
 
 
