@@ -18,15 +18,15 @@ class HostSyncEveryStep(Rule):
     What it does
         Finds what reads a tensor that is on the GPU at every step of the innermost loop in which the model learns:
         `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`,
-        `add_scalar`, what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing
-        with a mask do, a tensor as an index, size, bound or factor, what asks whether it failed (`torch.linalg.inv`);
+        `add_scalar`, what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with
+        a mask do, a tensor as an index, size, bound or factor, what asks whether it failed (`torch.linalg.inv`);
         buffers of a module too (`int(self.step)`). What a step reads twice counts once. Functions that the loop calls
         are a part of it, and so are the methods of a model and of its parts: each file reports what stands in it, with
-        the calls in the loop that lead there. It is a warning from three waits on, where a step waits for each parameter or
-        sample, and where only every hundredth uses what is read; not for what the host computes with values that the
-        step goes on with (a matching, a plan, indices that it draws). A tensor on an unknown device counts where the
-        program names a GPU, and in the `step` of a project's own optimizer. Epochs of one step are reported from three
-        on.
+        the calls in the loop that lead there. It is a warning from three waits on, where a step waits for each
+        parameter or sample, and where only every hundredth uses what is read; not for what the host computes with
+        values that the step goes on with (a matching, a plan, indices that it draws). A tensor on an unknown device
+        counts where the program names a GPU, and in the `step` of a project's own optimizer. Epochs of one step are
+        reported from three on.
 
     Why it costs time
         To read a value the host waits until all that it has queued is done, and the GPU then idles until it has queued
