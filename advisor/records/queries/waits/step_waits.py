@@ -39,7 +39,7 @@ class Need(Enum):
     DRAWN_EACH = "draw for the whole batch at once, and index with the tensor"
     REDUCED = "compute with it as a tensor, since the other processes had a part in it"
     HOST = f"{_HOST}only computing that on the GPU spares the wait"
-    STATE = "keep what the host asks for in a Python attribute beside the buffer, and set both where it changes"
+    STATE = "ask a Python attribute beside the buffer, set wherever that changes, `_load_from_state_dict` included"
     SIZE = "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do"
     COUNTS = "pass `output_size`"
     ANSWER = "let the GPU decide, as `torch.where` does, or ask every few hundred steps"
