@@ -223,8 +223,8 @@ class Server:
     def _ready(self, loaders: tuple[LoaderInfo, ...], loop: PlainLoop | None = None) -> None:
         import torch
 
-        # What importing has left over makes a full collection due, which takes tenths of a second: no block is to
-        # have it.
+        # All that importing has made is looked through once more some sixty steps later, which takes tenths of a
+        # second: no block is to have that.
         if gc.isenabled():
             gc.collect()
         self._session.send(
