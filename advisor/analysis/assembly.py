@@ -34,7 +34,7 @@ def assemble(machine: Interpreter, consulted: frozenset[str]) -> None:
     layers = Layers(LayerReader(machine).layers_of)
     for facts, program in _programs(list(recorder.facts.values()), recorder.imports):
         facts.layers, facts.program = layers, program
-        facts.handed_over = recorder.handed_over
+        facts.handed_over = frozenset(recorder.handed_over)
         facts.consulted = consulted
         for operation in facts.operations:
             operation.varies = id(operation.node) in recorder.varying

@@ -29,7 +29,7 @@ from accel_advisor.interpreter.library.texts import formatted_text, text
 from accel_advisor.interpreter.parameters import parameter_defaults
 from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
-from accel_advisor.syntax.shapes import dotted, self_attribute
+from accel_advisor.syntax.shapes import dotted, self_attribute, slices_of
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.composed_texts import added, formatted, is_text
 from accel_advisor.values.evidence import Evidence, Ground
@@ -140,8 +140,7 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
         part = element_at(machine, owner, ...)
         return replace(part, fills=owner.fills) if isinstance(part, Tensor) else part
     if len(node.slice) != 1:
-        array = isinstance(owner, Opaque) and any(isinstance(one.slice, cst.Slice) for one in node.slice)
-        return some_of(owner) if array else element_at(machine, owner, ...)
+        return some_of(owner) if isinstance(owner, Opaque) and slices_of(node) else element_at(machine, owner, ...)
     slice_ = node.slice[0].slice
     if not isinstance(slice_, cst.Index):
         return join_all(some_of(one) for one in options_of(owner))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ from accel_advisor.tables.loader_libraries import CONSTRUCTORS, TORCH_LOADER, Co
 from accel_advisor.values.values import (
     ABSENT,
     UNKNOWN,
+    Birth,
     Choice,
     Class,
     Constant,
@@ -73,8 +73,7 @@ class Recorder:
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
         asked: attributes of the objects of a class that code asks for by another name than ``self``; under None, those
             of what may be such an object.
-        handed_over: the calls that made tensors which were given to functions that are not known, and whether that was
-            in a loop.
+        handed_over: tensors that were given, in a loop, to functions that are not known.
         samples: what data sets of the project give for an index.
         transfers, operations: what the program does, by the identity of the node.
         imports: the files of the project that a document imports, by its path.
@@ -90,7 +89,7 @@ class Recorder:
         self.adjusted: dict[Class, set[str]] = {}
         self.changed: set[Class] = set()
         self.asked: dict[Class | None, set[str]] = {}
-        self.handed_over: defaultdict[cst.Call, bool] = defaultdict(bool)
+        self.handed_over: set[Birth] = set()
         self.samples: dict[Instance, Value] = {}
         self._loaders: dict[int, LoaderCall] = {}
         self._evident_loaders: dict[tuple[str, str], LoaderCall] = {}

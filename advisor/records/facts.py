@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,7 @@ from accel_advisor.values.values import Device, Module
 if TYPE_CHECKING:
     from accel_advisor.source.document import Document
     from accel_advisor.values.scope import Scope
+    from accel_advisor.values.values import Birth
 
 
 __all__ = [
@@ -88,8 +89,7 @@ class Facts:
         target: what the project runs on, as far as it says so.
         packages: the packages that this document imports something of, by their own names.
         assigned: names of the attributes, of whatever it may be, that this document assigns, or something in them.
-        handed_over: the calls that make tensors which the program gives to functions that are not known and may change
-            them, and whether it does so in a loop.
+        handed_over: tensors that the program gives, in a loop, to functions that are not known and may change them.
     """
 
     document: Document
@@ -111,7 +111,7 @@ class Facts:
     target: Target = field(default_factory=Target)
     packages: set[str] = field(default_factory=set)
     assigned: set[str] = field(default_factory=set)
-    handed_over: Mapping[cst.Call, bool] = field(default_factory=dict)
+    handed_over: frozenset[Birth] = frozenset()
     _places: dict[Asked, list[int]] | None = field(default=None, init=False, repr=False)
 
     @property

@@ -120,6 +120,12 @@ def receiver_of(node: cst.CSTNode) -> cst.BaseExpression | None:
     return named.value if isinstance(named, cst.Attribute) else None
 
 
+def slices_of(node: cst.CSTNode) -> list[cst.Slice]:
+    """The slices among what an expression is subscripted with: ``1:3`` and ``:`` of ``x[1:3, :, 0]``."""
+    parts = [one.slice for one in node.slice] if isinstance(node, cst.Subscript) else []
+    return [one for one in parts if isinstance(one, cst.Slice)]
+
+
 def dotted(node: cst.CSTNode | None) -> str:
     """The text of a dotted name: ``self.data``; empty for nothing, and for any other expression."""
     if type(node) is cst.Name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
@@ -61,12 +62,14 @@ class AmpDeprecatedApi(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
         names = old_names(facts)
-        since = max((one.since for one in names), default=None)  # they are changed together
+        newest = max(names, key=attrgetter("since"), default=None)
         old = bool(names) and minds_versions(facts)
         for found in names:
             code = facts.document.code(found.operation.node)
             claim = f"`{code}` uses a name that torch is taking away, and warns of it"
-            remedy = f"use `{found.remedy}`"
+            since, remedy = found.since, f"use `{found.remedy}`"
+            if newest is not None and newest.since > since:  # they are changed together
+                since, remedy = newest.since, f"{remedy}, and `{newest.remedy}` beside it"
             together = [one for one in names if one.moved == found.moved] if found.moved is not None else []
             fix = self._moved(facts, found, together) or self._renamed(facts, found)
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []

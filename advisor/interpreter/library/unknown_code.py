@@ -104,8 +104,8 @@ def escape(machine: Machine, value: Value) -> None:
     elif isinstance(value, Tensor):
         if not value.proven:
             may_rewrite(value)
-        if value.born is not None:
-            machine.recorder.handed_over[value.born.node] |= bool(machine.frame.loops)
+        if value.born is not None and machine.frame.loops:
+            machine.recorder.handed_over.add(value.born)
 
 
 def reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:

@@ -223,7 +223,7 @@ class Server:
     def _ready(self, loaders: tuple[LoaderInfo, ...], loop: PlainLoop | None = None) -> None:
         import torch
 
-        # All that importing has made is looked through once more some sixty steps later, which takes tenths of a
+        # Some steps later all that importing has made would be looked through once more, which takes tenths of a
         # second: no block is to have that.
         if gc.isenabled():
             gc.collect()

@@ -137,13 +137,23 @@ def test_silent_before_the_torch_that_has_the_new_ones(call: str, since: tuple[i
 
 
 @pytest.mark.parametrize(
-    ("beside", "since"), [("", "torch 1.10 or later"), ("s = torch.cuda.amp.GradScaler()\n", "torch 2.3 or later")]
+    ("beside", "remedy"),
+    [
+        ("", 'use `torch.autocast("cuda", ...)` (torch 1.10 or later)'),
+        (
+            "s = torch.cuda.amp.GradScaler()\n",
+            'use `torch.autocast("cuda", ...)`, and `torch.amp.GradScaler("cuda", ...)` beside it (torch 2.3 or later)',
+        ),
+    ],
 )
-def test_names_the_torch_that_has_all_that_a_file_uses(beside: str, since: str, tmp_path: Path) -> None:
+def test_names_what_else_of_a_file_needs_a_later_torch(beside: str, remedy: str, tmp_path: Path) -> None:
     """They are changed together, and said in one remark."""
-    source = f"import torch\n{beside}with torch.cuda.amp.autocast():\n    pass\n"
-    for found in findings_of("ACC402", source, tmp_path, {"requirements.txt": "torch>=1.8\n"}):
-        assert f"({since})" in found.message
+    source = f"import torch\nwith torch.cuda.amp.autocast():\n    pass\n{beside}"
+    first, *others = findings_of("ACC402", source, tmp_path, {"requirements.txt": "torch>=1.8\n"})
+    assert first.advice == remedy
+    assert [one.advice for one in others] == ['use `torch.amp.GradScaler("cuda", ...)` (torch 2.3 or later)'] * bool(
+        beside
+    )
 
 
 @pytest.mark.filterwarnings("ignore")  # autocast and GradScaler say that there is no GPU

@@ -33,7 +33,7 @@ from accel_advisor.records.queries.waits.acting_loops import acting_loops, happe
 from accel_advisor.records.queries.waits.host_work import is_worked_on, sends_back
 from accel_advisor.records.queries.waits.step_waits import MANY, LoopWaits, Need, Wait
 from accel_advisor.syntax.model_names import calls_of_backward
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, slices_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import Evidence, Ground
 
@@ -214,8 +214,7 @@ def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
 
 def _slices(node: cst.CSTNode) -> bool:
     """Whether something is cut off at one end at least: ``x[:n]``, and not ``x[:, n]``."""
-    parts = [one.slice for one in node.slice] if isinstance(node, cst.Subscript) else []
-    return any(isinstance(one, cst.Slice) and (one.lower or one.upper) for one in parts)
+    return any(one.lower or one.upper for one in slices_of(node))
 
 
 def _need_of_forward(loop: Loop, operation: Operation) -> Need:

@@ -197,12 +197,10 @@ def _is_written_array(call: cst.CSTNode) -> bool:
 
 def is_all_that_happens(facts: Facts, fills: list[Operation], move: cst.Call) -> bool:
     """Whether what these factories make is moved by the expression that makes it, or by names that nothing else
-    mentions before the move, in no loop that begins in between; and no function that is not known is given it."""
+    mentions before the move, in no loop that begins in between."""
     inside = {id(one) for one in descendants(move, cst.Call)}
     if all(id(one.node) in inside for one in fills):
         return True
-    if any(one.node in facts.handed_over for one in fills):
-        return False
     function = fills[0].function
     if isinstance(function, cst.Lambda) or any(one.function is not function for one in fills):
         return False

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 def copies_of_the_same(facts: Facts) -> Iterator[Transfer]:
     """The copies in a document that take the same tensor, which a name or attribute holds, to the GPU for every
     batch."""
-    changed = _changed(facts)
+    changed = _changed(facts) | facts.handed_over
     for transfer in facts.transfers:
         named = isinstance(transfer.receiver, (cst.Name, cst.Attribute))
         if not named or not transfer.contexts or _rebinds(transfer):
             continue
-        if all(_repeats(facts, one, changed) for one in transfer.contexts):
+        if all(_repeats(one, changed) for one in transfer.contexts):
             yield transfer
 
 
@@ -80,9 +80,9 @@ def _changed(facts: Facts) -> set[Birth]:
     return found
 
 
-def _repeats(facts: Facts, context: TransferContext, changed: set[Birth]) -> bool:
+def _repeats(context: TransferContext, changed: set[Birth]) -> bool:
     born, loop = context.moved.born, context.loop
-    if born is None or context.moved.path or born in changed or facts.handed_over.get(born.node):
+    if born is None or context.moved.path or born in changed:
         return False
     if loop is None or context.guarded or not loop.repeats or loop in born.loops:
         return False
