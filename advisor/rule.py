@@ -24,6 +24,7 @@ from accel_advisor.editing.edits import (
     may_stand_twice,
     remove_call,
     remove_statement,
+    replace_keyword,
     replace_node,
     takes_method,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "registry",
     "remove_call",
     "remove_statement",
+    "replace_keyword",
     "replace_node",
     "takes_method",
 ]

@@ -157,6 +157,11 @@ def replace_node(document: Document, node: cst.CSTNode, content: str) -> Edit:
     return document.edit(span.start.offset, span.end.offset, content)
 
 
+def replace_keyword(document: Document, call: cst.Call, name: str, content: str) -> Edit:
+    """The edit that puts other text in the place of an argument that a call gives by this name, the name with it."""
+    return replace_node(document, next(one for one in call.args if one.keyword and one.keyword.value == name), content)
+
+
 def make_on_device(document: Document, made: cst.Call, move: cst.Call, device: str) -> tuple[Edit, ...] | None:
     """The edits that turn ``torch.zeros(3).to(device)``, the call ``move`` on the result of the call ``made``, into
     ``torch.zeros(3, device=device)``; None where that cannot be, or where the move is given more than a device."""

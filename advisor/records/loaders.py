@@ -15,6 +15,7 @@ from accel_advisor.records.given import Given
 from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument
 from accel_advisor.records.transfers import Transfer
+from accel_advisor.records.written_call import WrittenCall
 from accel_advisor.tables.known_datasets import DATASET_LENGTHS
 from accel_advisor.tables.loader_libraries import TORCH_LOADER
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -67,7 +68,7 @@ class LoaderContext:
 
 
 @dataclass(eq=False, slots=True)
-class LoaderCall(BatchSource):
+class LoaderCall(BatchSource, WrittenCall):
     """A call that builds a DataLoader, or a loader of another library.
 
     Attributes:

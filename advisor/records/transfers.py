@@ -9,6 +9,7 @@ import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
 from accel_advisor.records.given import Given
+from accel_advisor.records.written_call import WrittenCall
 from accel_advisor.syntax.shapes import assigns_item, receiver_of
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
@@ -100,7 +101,7 @@ class TransferContext:
 
 
 @dataclass(eq=False, slots=True)
-class Transfer:
+class Transfer(WrittenCall):
     """A call that moves a tensor or module between devices.
 
     Attributes:
@@ -242,7 +243,7 @@ class ModuleCallContext:
 
 
 @dataclass(eq=False, slots=True)
-class ModuleCall:
+class ModuleCall(WrittenCall):
     """A call of an ``nn.Module``, or of a loss in ``torch.nn.functional``, on tensors."""
 
     document: Document

@@ -120,6 +120,11 @@ def receiver_of(node: cst.CSTNode) -> cst.BaseExpression | None:
     return named.value if isinstance(named, cst.Attribute) else None
 
 
+def keywords_of(call: cst.Call) -> dict[str, cst.BaseExpression]:
+    """The expressions that a call gives by name, by these names."""
+    return {one.keyword.value: one.value for one in call.args if one.keyword is not None}
+
+
 def slices_of(node: cst.CSTNode) -> list[cst.Slice]:
     """The slices among what an expression is subscripted with: ``1:3`` and ``:`` of ``x[1:3, :, 0]``."""
     parts = [one.slice for one in node.slice] if isinstance(node, cst.Subscript) else []

@@ -86,7 +86,7 @@ class DataLoaderRebuiltPerEpoch(Rule):
             return None
         document, statement = facts.document, built.statement
         code = document.code(statement)
-        if len(code.splitlines()) > 1 or any(arg.star for arg in loader.node.args):
+        if len(code.splitlines()) > 1 or loader.spreads:
             return None
         if not loader.gives("persistent_workers", None) or epochs.target is None:
             return None

@@ -79,8 +79,7 @@ class WorkerArgsWithoutWorkers(Rule):
         return self.finding(facts, loader.node, claim, remedy, fix=self._fix(facts, loader, useless))
 
     def _fix(self, facts: Facts, loader: LoaderCall, useless: list[str]) -> Fix | None:
-        keywords = [arg.keyword.value for arg in loader.node.args if arg.keyword is not None]
-        written = [name for name in keywords if name in useless]
+        written = [name for name in loader.keywords if name in useless]
         if len(written) != len(useless) or loader.opaque:
             return None
         return drop_argument(facts.document, loader.node, written[0], Applicability.SAFE)

@@ -75,7 +75,7 @@ class BatchNotOnModelDevice(Rule):
         document = facts.document
         what = document.code(argument.node)
         module, loader = call.contexts[0].model, loader_of(argument.given)
-        owner = "the model's output" if call.loss else f"`{document.code(call.node.func)}`"
+        owner = "the model's output" if call.loss else f"`{document.code(call.callee)}`"
         source = f", from `{loader.label}`," if loader is not None else ""
         claim = (
             f"`{what}`{source} is still on the host, but {owner} is on the GPU: this raises on every machine that has "

@@ -70,7 +70,7 @@ class DeviceMoveInLightning(Rule):
 
     def _written(self, transfer: Transfer) -> bool:
         if transfer.method == "cuda":
-            return not transfer.node.args
+            return transfer.bare
         return transfer.method == "to" and all(one.device.device_kinds == {"cuda"} for one in transfer.contexts)
 
     def _in_step(self, transfer: Transfer) -> bool:

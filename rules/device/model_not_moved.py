@@ -64,7 +64,7 @@ class ModelNotMoved(Rule):
 
     def _report(self, facts: Facts, unmoved: UnmovedModel) -> Finding:
         document, call, module = facts.document, unmoved.call, unmoved.module
-        name = document.code(call.node.func)
+        name = document.code(call.callee)
         here = module.document is document
         given = "gives it a tensor that is on the GPU"
         given = "makes its `forward` move its input to the GPU" if unmoved.moves_inputs else given

@@ -65,7 +65,7 @@ class AutocastDeviceArgument(Rule):
 
     def _report(self, facts: Facts, operation: Operation) -> Finding:
         argument = operation.contexts[0].argument("device_type", 0)
-        node = argument.node.value if argument is not None and argument.node is not None else None
+        node = argument.expression if argument is not None else None
         if node is None:
             claim = "`torch.autocast` raises for a `torch.device`, because it wants a string"
             remedy = "pass its `type`"

@@ -77,7 +77,7 @@ class DistributionChecksArguments(Rule):
         fix: Fix | None = None
         if found.operation is not None:
             fix = pass_argument(found.operation, "validate_args", "False")
-        name = facts.document.code(found.node.func)
+        name = facts.document.code(found.callee)
         claim = (
             f"each time that `{name}` is built here, the host waits for the GPU to check its "
             f"arguments{found.basis.clause}"

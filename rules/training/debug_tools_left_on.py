@@ -82,8 +82,8 @@ class DebugToolsLeftOn(Rule):
             name, cost, remedy = _COSTS[tool]
             fix = None
             argument = operation.contexts[0].argument("mode", 0)
-            if tool is Tool.ANOMALY and argument is not None and argument.node is not None:
-                edit = replace_node(facts.document, argument.node.value, "False")
+            if tool is Tool.ANOMALY and argument is not None and argument.expression is not None:
+                edit = replace_node(facts.document, argument.expression, "False")
                 fix = Fix("Switch it off", (edit,), Applicability.UNSAFE)
             code = name or facts.document.code(operation.node)
             yield self.finding(facts, operation.node, f"`{code}` {cost}", remedy, fix=fix)

@@ -61,7 +61,7 @@ class PythonLoopOverBatch(Rule):
         """Reports each call once."""
         for call in facts.module_calls:
             if not call.loss and call.contexts and all(self._takes_one_row(context) for context in call.contexts):
-                name = facts.document.code(call.node.func)
+                name = facts.document.code(call.callee)
                 claim = f"`{name}` is called on every sample of the batch by itself"
                 remedy = "call it once on the whole batch"
                 yield self.finding(facts, call.node, claim, remedy)

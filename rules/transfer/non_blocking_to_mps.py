@@ -79,12 +79,12 @@ class NonBlockingToMps(Rule):
         return self.finding(facts, transfer.node, claim, remedy, fix=fix)
 
     def _fix(self, facts: Facts, transfer: Transfer) -> Fix | None:
-        given = [arg for arg in transfer.node.args if arg.keyword is not None and arg.keyword.value == "non_blocking"]
-        if len(given) != 1 or transfer.device is None or not may_stand_twice(transfer.device):
+        given = transfer.keywords.get("non_blocking")
+        if given is None or transfer.device is None or not may_stand_twice(transfer.device):
             return None
         device = facts.document.code(transfer.device)
         typed = all(context.device.is_device for context in transfer.contexts)
         expression = f'{device}.type == "cuda"' if typed else f'str({device}).startswith("cuda")'
-        edit = replace_node(facts.document, given[0].value, expression)
+        edit = replace_node(facts.document, given, expression)
         applicability = Applicability.SAFE if typed else Applicability.UNSAFE
         return Fix(f"Write `non_blocking={expression}`", (edit,), applicability)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.loaders.tensors_in_memory import row_by_row_loaders
-from accel_advisor.rule import Rule, may_stand_twice, replace_node
+from accel_advisor.rule import Rule, may_stand_twice, replace_keyword, replace_node
 
 
 class TensorDatasetSlowPath(Rule):
@@ -82,23 +82,23 @@ class TensorDatasetSlowPath(Rule):
             yield self.finding(facts, loader.node, claim, remedy, fix=self._fix(facts, loader, size))
 
     def _fix(self, facts: Facts, loader: LoaderCall, size: int) -> Fix | None:
-        given = {arg.keyword.value: arg for arg in loader.node.args if arg.keyword is not None}
+        given = loader.keywords
         shuffled = loader.gives("shuffle", True)
         ordered = loader.gives("shuffle", False) or loader.gives("shuffle", None)
         decided = all(loader.gives(name, None) for name in ("generator", "drop_last")) and (shuffled or ordered)
         if facts.torch_name is None or "batch_size" not in given or not decided:
             return None
-        data = loader.node.args[0]
-        if data.keyword is not None or data.star or not may_stand_twice(data.value):
+        data = loader.positional[:1]
+        if not data or not may_stand_twice(data[0]):
             return None
         home = f"{facts.torch_name}.utils.data"
-        order = f"{home}.{'Random' if shuffled else 'Sequential'}Sampler({facts.document.code(data.value)})"
+        order = f"{home}.{'Random' if shuffled else 'Sequential'}Sampler({facts.document.code(data[0])})"
         sampler = f"{home}.BatchSampler({order}, {size}, False)"
         if "shuffle" in given:
-            edits: tuple[Edit, ...] = (replace_node(facts.document, given["shuffle"], f"sampler={sampler}"),)
+            edits: tuple[Edit, ...] = (replace_keyword(facts.document, loader.node, "shuffle", f"sampler={sampler}"),)
         elif not ordered or (added := loader.keyword_edits("sampler", sampler)) is None:
             return None
         else:
             edits = added
-        whole = replace_node(facts.document, given["batch_size"].value, "None")
+        whole = replace_node(facts.document, given["batch_size"], "None")
         return Fix("Index whole batches", (whole, *edits), Applicability.UNSAFE)

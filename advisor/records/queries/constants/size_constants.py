@@ -14,7 +14,7 @@ from accel_advisor.records.queries.constants.size_values import SizeValues, para
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.steps.literal_copies import literal_copies
 from accel_advisor.records.queries.training_loops import runs_often
-from accel_advisor.syntax.shapes import dotted, is_written
+from accel_advisor.syntax.shapes import dotted, is_written, keywords_of
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import children, descendants
 from accel_advisor.tables.sized_values import FILLED, OF_LISTS, OWN_FACTORIES, STRUCTURED
@@ -309,7 +309,7 @@ class _Builder:
     def _is_given_device(self, call: cst.Call) -> bool:
         """Whether a factory is given a device, and not certainly the host."""
         known = self.values.home.operations.get(id(call))
-        given = any(arg.keyword is not None and arg.keyword.value == "device" for arg in call.args)
+        given = "device" in keywords_of(call)
         return given and (known is None or known.given("device").device_kinds != {"cpu"})
 
     def _is_on_host(self, call: cst.Call) -> bool:

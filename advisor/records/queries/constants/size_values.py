@@ -12,7 +12,7 @@ import libcst as cst
 from accel_advisor.records.actions import Call
 from accel_advisor.records.queries.constants.effects import Effects
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted, methods_of, self_attribute
+from accel_advisor.syntax.shapes import dotted, keywords_of, methods_of, self_attribute
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
@@ -251,7 +251,7 @@ class SizeValues:
         if name != "to" or (contexts and all(one.kinds == {"cpu"} for one in contexts)):
             return False
         first = [arg.value for arg in node.args[:1] if arg.keyword is None]
-        named = [arg for arg in node.args if arg.keyword is not None and arg.keyword.value in ("device", "other")]
+        named = keywords_of(node).keys() & {"device", "other"}
         return bool(named) or any(not self._is_dtype(one) for one in first)
 
     def _is_dtype(self, node: cst.BaseExpression) -> bool:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from accel_advisor.records.queries.gradients.fates import is_unrecorded, parameter_of
 from accel_advisor.records.queries.gradients.flows import calls_in, flow_of, flows_in, outside_of_functions
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, keywords_of
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def differentiated(facts: Facts, call: cst.Call) -> list[cst.BaseExpression]:
     """What a backward pass starts from, where a call is one, for all parameters that ask for gradients; or what a call
     gives to a function that starts one from its parameters."""
     if is_backward(call):
-        if any(one.keyword is not None and one.keyword.value == "inputs" for one in call.args):
+        if "inputs" in keywords_of(call):
             return []
         assert isinstance(call.func, cst.Attribute)
         return [call.func.value, *(one.value for one in call.args[:1])]

@@ -11,7 +11,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.shapes import dotted, keywords_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _given(
         if "." in callee and not method and not full_name(document.imported, call.func):
             continue  # a method of something else, as `model.train(False)` is
         places = [place for place, one in enumerate(call.args) if one.keyword is None]
-        named = next((one.value for one in call.args if one.keyword is not None and one.keyword.value == flag), None)
+        named = keywords_of(call).get(flag)
         positional = call.args[at - bound].value if at is not None and at - bound in places else None
         said = named or positional
         yield _literal(said or parameter.default), said is not None

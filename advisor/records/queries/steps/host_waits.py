@@ -33,7 +33,7 @@ from accel_advisor.records.queries.waits.acting_loops import acting_loops, happe
 from accel_advisor.records.queries.waits.host_work import is_worked_on, sends_back
 from accel_advisor.records.queries.waits.step_waits import MANY, LoopWaits, Need, Wait
 from accel_advisor.syntax.model_names import calls_of_backward
-from accel_advisor.syntax.shapes import dotted, slices_of
+from accel_advisor.syntax.shapes import dotted, keywords_of, slices_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import Evidence, Ground
 
@@ -315,7 +315,7 @@ def _is_made_anywhere(given: Given) -> bool:
     """Whether a factory of the program made it that is given no device."""
     if given.born is None:
         return False
-    return not any(one.keyword is not None and one.keyword.value == "device" for one in given.born.node.args)
+    return "device" not in keywords_of(given.born.node)
 
 
 def _read(operation: Operation, context: OperationContext) -> tuple[Given, ...]:

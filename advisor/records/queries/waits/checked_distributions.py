@@ -10,6 +10,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, Within
 from accel_advisor.records.queries.steps.host_waits import gpu_of
+from accel_advisor.records.written_call import WrittenCall
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import methods_of
 from accel_advisor.syntax.walking import descendants
@@ -32,7 +33,7 @@ _SINCE = (1, 8)
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedDistribution:
+class CheckedDistribution(WrittenCall):
     """The building of a distribution that waits for the GPU to check its arguments.
 
     Attributes:
