@@ -15,7 +15,7 @@ class Kind(Enum):
     SETUP_CFG = r"setup\.cfg"
     SETUP_PY = r"setup\.py"
     REQUIREMENTS = r"[\w.-]*requir\w*ments?[\w.-]*\.(?:txt|in)"
-    CONDA = r"(?:[\w.-]*[_-])?(?:environment|env|conda)(?:[_.-][\w.-]*)?\.ya?ml"
+    CONDA = r"(?:[\w.-]*[_-])?(?:environment|env|conda)(?:[_.-][\w.-]*)?\.(?:ya?ml|txt)|spec[_-]?(?:file|list)\.txt"
     DOCKER = r"dockerfile(?:[._-][\w.-]*)?|[\w.-]+\.dockerfile"
     README = r"(?:readme|install)(?:\.(?:md|rst|txt))?"
 

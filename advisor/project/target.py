@@ -49,6 +49,12 @@ class Versions:
         single = self.oldest is not None and self.below == (self.oldest[0], self.oldest[1] + 1)
         return replace(self, below=None) if single else self
 
+    def before(self, version: Version) -> Versions:
+        """Those of them that are older than ``version``; all of them where none is, since that is no such bound."""
+        if self.oldest is not None and version <= self.oldest:
+            return self
+        return replace(self, below=version if self.below is None else min(self.below, version))
+
     def joined(self, other: Versions) -> Versions:
         """What either of two statements allows; one that names no oldest version takes nothing away from the other."""
         oldest = [one for one in (self.oldest, other.oldest) if one is not None]

@@ -57,6 +57,20 @@ class TestDeclared:
             ("pytorch>=1.4,<1.5|>=1.7", Versions((1, 4))),
             ("torch", Versions()),
             ("torchvision>=0.9", Versions()),
+            ("torch\ntorchvision==0.9.1", Versions(None, (1, 9))),
+            ("torch\ntorchvision==0.15.2+cu118", Versions(None, (2, 1))),
+            ("torch\ntorchvision==0.2.2", Versions()),
+            ("torch>=1.8.1\ntorchaudio>=0.8,<2.1", Versions((1, 8), (2, 1))),
+            ("torchaudio==0.13", Versions(None, (1, 14))),
+            ("torchaudio<1", Versions(None, (2, 0))),
+            ("torchaudio==2.11.0", Versions()),
+            ("torch==2.1\ntorchvision==0.9", Versions((2, 1), (2, 2))),
+            ("pytorch=0.4.1=py36_cuda9.0.176_cudnn7.1.2_1\ncuda90=1.0=h6433d27_0", Versions((0, 4), (0, 5))),
+            (
+                "https://conda.anaconda.org/pytorch/linux-64/pytorch-0.4.0-py36_cuda8.0_1.tar.bz2",
+                Versions((0, 4), (0, 5)),
+            ),
+            ("https://conda.anaconda.org/pytorch/noarch/pytorch-mutex-1.0-cuda.tar.bz2", Versions()),
             ("torch-geometric>=2.0", Versions()),
             ("# torch>=1.0", Versions()),
         ],
@@ -156,18 +170,48 @@ setuptools.setup(name="x", python_requires=">=3.8", install_requires=NEEDS, extr
             ("  - pytorch::pytorch>=2.0,<2.2  # why\n", Versions((2, 0), (2, 2)), Versions()),
             ("  - pytorch=2.1.0=py3.10_cuda11.8_0\n", Versions((2, 1), (2, 2)), Versions()),
             ('  - pip:\n    - "torch>=1.12"\n', Versions((1, 12)), Versions()),
-            ("  - pytorch-cuda=11.8\n  - torchvision=0.9\n  - python-dateutil=2.8\n", Versions(), Versions()),
+            ("  - pytorch-cuda=11.8\n  - python-dateutil=2.8\n", Versions(), Versions()),
+            ("  - pytorch\n  - cudatoolkit=9.2\n", Versions(None, (1, 8)), Versions()),
+            ("  - pytorch>=1.4\n  - cudatoolkit=10.1.243=h6bb024c_0\n", Versions((1, 4), (1, 9)), Versions()),
+            ("  - pytorch\n  - pytorch-cuda=11.7\n", Versions(None, (2, 1)), Versions()),
+            ("  - pytorch\n  - cudatoolkit>=10.1\n", Versions(), Versions()),
+            ("  - pytorch\n  - cudatoolkit=10\n", Versions(), Versions()),
+            ("  - pytorch\n  - cudatoolkit=11.3\n", Versions(), Versions()),
+            ("  - cudatoolkit=9.2\n  - pip:\n    - torch\n", Versions(), Versions()),
+            ("  - pytorch=1.9\n  - cudatoolkit=9.2\n", Versions((1, 9), (1, 10)), Versions()),
         ],
     )
     def test_a_conda_environment(self, lines: str, torch: Versions, python: Versions, tmp_path: Path) -> None:
         target = target_of(tmp_path, environment_dot_yml=f"name: x\ndependencies:\n{lines}")
         assert (target.torch, target.python) == (torch, python)
 
+    @pytest.mark.parametrize("channel", ["pytorch", "conda-forge"])
+    def test_a_channel_is_no_package(self, channel: str, tmp_path: Path) -> None:
+        text = f"channels:\n  - {channel}\n  - defaults\ndependencies:\n  - pytorch=1.4\nprefix: /x\n"
+        assert target_of(tmp_path, env_dot_yml=text).torch == Versions((1, 4), (1, 5))
+
     @pytest.mark.parametrize("name", ["environment.yaml", "env.yml", "conda.yaml", "conda_env.yml", "docker/env.yaml"])
     def test_the_names_of_conda_environments(self, name: str, tmp_path: Path) -> None:
         files = {name.replace("/", "__").replace(".", "_dot_"): "dependencies: [python=3.8, 'pytorch=1.4.0']\n"}
         target = target_of(tmp_path, **files)
         assert (target.torch, target.python) == (Versions((1, 4), (1, 5)), Versions((3, 8), (3, 9)))
+
+    @pytest.mark.parametrize("name", ["conda_packagelist.txt", "spec-file.txt", "environment.txt"])
+    @pytest.mark.parametrize(
+        "head", ["# $ conda create --name <env> --file <this file>\n# platform: linux-64\n", "@EXPLICIT\n"]
+    )
+    def test_lists_that_conda_wrote(self, name: str, head: str, tmp_path: Path) -> None:
+        lines = (
+            "pytorch=1.4.0=py3.7_0\npython=3.7.4=h265db76_1\n",
+            "https://repo.anaconda.com/pkgs/main/linux-64/python-3.7.4-h265db76_1.conda#12\n"
+            "https://conda.anaconda.org/pytorch/linux-64/pytorch-1.4.0-py3.7_0.tar.bz2\n",
+        )
+        for text in lines:
+            target = target_of(tmp_path, **{name.replace(".", "_dot_"): head + text})
+            assert (target.torch, target.python) == (Versions((1, 4), (1, 5)), Versions((3, 7), (3, 8)))
+
+    def test_a_text_that_is_no_list_of_conda(self, tmp_path: Path) -> None:
+        assert target_of(tmp_path, environment_dot_txt="torch==1.4\n") == Target()
 
     def test_a_configuration_that_is_no_conda_environment(self, tmp_path: Path) -> None:
         assert target_of(tmp_path, env_dot_yaml="backends:\n  - torch==1.4\n") == Target()
@@ -304,6 +348,7 @@ class TestReadme:
             "- PyTorch Lightning 1.5\n",
             "pip install -r requirements.txt\n",
             "pip install torch torchvision==0.8\n",
+            "conda install pytorch torchvision cudatoolkit=10.1 -c pytorch\n",
         ],
     )
     def test_what_demands_nothing(self, text: str, tmp_path: Path) -> None:
@@ -318,3 +363,8 @@ class TestReadme:
         target = target_of(tmp_path, requirements_dot_txt="torch\n", Dockerfile="RUN pip install torch==1.4\n")
         assert target.torch == Versions()
         assert target.rules_out("torch", (1, 5))
+
+    def test_what_a_dockerfile_installs_beside_torch(self, tmp_path: Path) -> None:
+        target = target_of(tmp_path, Dockerfile="RUN conda install -y pytorch cudatoolkit=10.1 -c pytorch\n")
+        assert target.rules_out("torch", (1, 9))
+        assert not target.rules_out("torch", (1, 8))
