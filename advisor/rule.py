@@ -32,6 +32,7 @@ from accel_advisor.editing.unused_imports import imports_left_over
 from accel_advisor.editing.wrapping import newline_of
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Related, Severity, StepWait
 from accel_advisor.plugins import entry_points
+from accel_advisor.records.queries.old_torch import breaks_with
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.values.evidence import PROVEN, Evidence
 
@@ -126,9 +127,9 @@ class Rule(ABC):
             claim: the object in the user's own names, and the consequence; no full stop.
             remedy: what to do, in a few words; it follows the claim after a semicolon.
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
-                older one, the remedy names the version, and the fix is not safe; where it rules that version out, or
-                the file is written for a Python that it never ran on, the remedy says so, there is no fix, and the
-                finding is minor.
+                older one, the remedy names the version, and the fix is not safe; where it rules that version out, the
+                program breaks with it, or the file is written for a Python that it never ran on, the remedy says so,
+                there is no fix, and the finding is minor.
             minor: whether only those want to know it who ask for it (``--minor``) or select this rule by itself.
             aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
                 them; a minor one only where there is one in its file.
@@ -139,9 +140,11 @@ class Rule(ABC):
         document = facts.document
         if since is not None:
             ancient = document.outdated is not None and package == "torch" and since >= _WITHOUT_OLD_PYTHON
-            barred = ancient or facts.target.rules_out(package, since)
+            breaks = package == "torch" and breaks_with(facts, since)
+            barred = ancient or breaks or facts.target.rules_out(package, since)
             if barred or facts.target.allows_before(package, since):
-                why = ", which this file is too old for" if ancient else ", which this project rules out"
+                what = "file is too old for" if ancient else "program is too old for" if breaks else "project rules out"
+                why = f", which this {what}"
                 remedy = f"{remedy} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"
                 fix = fix.at_most(Applicability.UNSAFE) if fix is not None and not barred else None
                 minor |= barred

@@ -11,6 +11,7 @@ import libcst as cst
 from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.models.chosen_training import Choice, told_to_evaluate
+from accel_advisor.records.queries.old_torch import knows_0_4
 from accel_advisor.syntax.shapes import dotted, methods_reached, names_read_in, words_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
@@ -43,8 +44,6 @@ _GRADIENTS = (
 )
 _EXPORTS = within("torch.onnx", "torch.export")
 _VARIABLE = Call("torch.autograd.Variable")
-_SINCE_0_4 = (*any_calls("no_grad", "item", "detach"), *calls("torch.device", "torch.tensor"))
-"""What tells that a program runs with a torch that ignores ``volatile``."""
 _STOPS = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 _Calls = list[tuple["ModuleCall", "ModuleCallContext"]]
 
@@ -258,7 +257,7 @@ def _passes_volatile(facts: Facts, loop: Loop) -> bool:
 def _heeds_volatile(facts: Facts) -> bool:
     """Whether a program runs with a torch that does not ignore ``volatile``: its project asks for one, and nothing that
     it does needs a newer one."""
-    return not facts.supports((0, 4)) and not facts.does(*_SINCE_0_4)
+    return facts.target.rules_out("torch", (0, 4)) and not knows_0_4(facts.program)
 
 
 def _wants_gradients(facts: Facts, loop: Loop) -> bool:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.analysis.project import analyze
 from accel_advisor.finding import Confidence
+from accel_advisor.rule import registry
+from accel_advisor.source.document import Document
 
 from ..checks import Pair, check, check_one, check_pair, findings_in, findings_of, fixed
 from ..programs import EPOCHS, FILES, STAGED_FILES
@@ -294,6 +297,42 @@ def test_silent_where_the_project_rules_out_what_it_takes(pins: str, barred: boo
     (tmp_path / "requirements.txt").write_text("torch>=1.7,<1.8\n")
     loader = LOADER.replace("2", f"2{pins}") + ("" if barred else "  # -> info unsafe")
     check_one("ACC106", STAGED_FILES + loader + EPOCHS, tmp_path)
+
+
+@pytest.mark.parametrize(("toolkit", "barred"), [("9.0", True), ("9.2", False)])
+def test_silent_where_no_torch_that_has_them_was_built_for_the_toolkit(
+    toolkit: str, barred: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "environment.yml").write_text(f"dependencies:\n  - pytorch\n  - cudatoolkit={toolkit}\n")
+    check_one("ACC106", STAGED_FILES + LOADER + ("" if barred else "  # -> info unsafe") + EPOCHS, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("read", "stated", "other", "barred"),
+    [
+        ("loss.data[0]", "", "loss.data[0]", True),
+        ("loss.data", "", "loss.data[0]", False),
+        ("loss.data[0]", "torch>=0.3", "loss.data[0]", True),
+        ("loss.data[0]", "torch>=1.0", "loss.data[0]", False),
+        ("loss.data[0], conf.old(loss)", "", "loss.data[0]", True),
+        ("loss.data[0], loss.item()", "", "loss.data[0]", False),
+        ("loss.data[0]", "", "loss", False),
+    ],
+)
+def test_minor_where_every_training_reads_its_loss_as_torch_did_until_0_4(
+    read: str, stated: str, other: str, barred: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{stated}\n")
+    trains = "loss = model(x).sum()\n        loss.backward()\n        print("
+    epochs = EPOCHS.replace("model(x).sum().backward()", f"{trains}{read})")
+    beside = "import torch\nmodel = torch.nn.Linear(2, 2)\n" + EPOCHS.replace("loader", "torch.zeros(9, 2)")
+    (tmp_path / "beside.py").write_text(beside.replace("model(x).sum().backward()", f"{trains}{other})"))
+    (tmp_path / "train.py").write_text(STAGED_FILES + "import beside\n" + LOADER + epochs)
+    documents = [Document.read(tmp_path / name) for name in ("beside.py", "train.py")]
+    facts = analyze(documents, tmp_path).facts[str(tmp_path / "train.py")]
+    (found,) = registry()["ACC106"].check(facts)
+    assert found.message.endswith("(torch 1.7 or later, which this program is too old for)") == barred
+    assert (found.minor, found.fix is None) == (barred, barred)
 
 
 def test_reports_workers_that_start_in_every_epoch(tmp_path: Path) -> None:

@@ -504,6 +504,15 @@ BY_ITSELF = {
         "torch",
         {"requirements.txt": "torch==0.3.1\n"},
     ),
+    "a torch that heeds volatile, and an array of numpy that has always had an item": Pair(
+        PAIR_HEAD
+        + EVALUATION.replace(
+            "model(x)", "model(torch.autograd.Variable(x, volatile=True)).sum().data.cpu().numpy().item()"
+        ),
+        ".numpy().item()",
+        ".item()",
+        {"requirements.txt": "pytorch=0.2.0=py36h53baedd_4cu80\n"},
+    ),
     "another model is called than the one in evaluation mode": Pair(
         PAIR_HEAD + "def fit(net):\n    net.eval()\n    for (x,) in loader:\n        conf.show(x)\n", "conf.show", "net"
     ),
