@@ -33,6 +33,8 @@ _PLAIN = frozenset(
 """What a body may call: arithmetic for which there is a call over lists, and what only looks at a tensor."""
 _ALIKE = re.compile(r"requires_grad|grad|is_floating_point|is_sparse|dtype")
 _ACCUMULATES = frozenset({"append", "extend", "max"})
+_IN_PLACE = frozenset({"data", "grad"})
+"""Attributes of a parameter that hold a tensor, so that what is assigned to them replaces that."""
 _WIDEST = 12
 """Statements above which a body is an algorithm of its own, such as an optimizer."""
 
@@ -140,8 +142,12 @@ class ParameterUpdate:
             return None
         if isinstance(value, cst.Name) and value.value in ("None", "True", "False"):
             return frozenset()
+        if isinstance(target, cst.Attribute) and target.attr.value not in _IN_PLACE:
+            return None  # a new tensor beside the parameter, as the fast weights of MAML are
         if _blends(value):
             return frozenset({Update.AVERAGE})
+        if isinstance(target, cst.Subscript) and _is_recorded(value):
+            return None
         if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, (cst.Multiply, cst.Divide)):
             return frozenset({Update.SCALE})
         if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, (cst.Add, cst.Subtract)):
@@ -221,6 +227,16 @@ def _blends(node: cst.BaseExpression) -> bool:
     if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, (cst.Add, cst.Subtract)):
         return False
     return all(_has_factor(side) for side in (node.left, node.right))
+
+
+def _is_recorded(node: cst.BaseExpression) -> bool:
+    """Whether an expression moves a tensor by a gradient, out of place and where autograd sees it, so that a gradient
+    of the gradient can flow: ``weights[name] - lr * grad``."""
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, (cst.Add, cst.Subtract)):
+        return False
+    read = {one.attr.value for one in descendants(node, cst.Attribute)}
+    gradients = any("grad" in one.value for one in descendants(node, cst.Name))
+    return gradients and read.isdisjoint({"data", "detach"})
 
 
 def _has_factor(node: cst.BaseExpression) -> bool:
