@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import calls
+from accel_advisor.records.actions import calls, methods
 from accel_advisor.records.queries.copies.read_results import read_at_once
 from accel_advisor.records.queries.evaluation import evaluates_by_name, evaluations_with_graphs
 from accel_advisor.records.queries.gradients.fates import Fate, Followed, gives_values, is_unrecorded
@@ -19,10 +19,11 @@ from accel_advisor.records.queries.gradients.networks import Networks, networks_
 from accel_advisor.records.queries.gradients.training_code import is_called_unrecorded, runs_in_steps
 from accel_advisor.syntax.shapes import dotted, modulus_in
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.torch_modules import READS_MODULE
 from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.facts import Facts, Program
     from accel_advisor.records.queries.gradients.data_flow import DataFlow
 
 _SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
@@ -95,8 +96,14 @@ def _computes(facts: Facts, flow: DataFlow, call: cst.Call) -> bool:
         return False
     functions = facts.call_graph.called_from(call)
     called = [each for one in functions for each in descendants(one, cst.Call)]
-    names = (dotted(each.func) for each in called if not gives_values(each))
+    asks = facts.program.once(_asks_modules)
+    names = (dotted(each.func) for each in called if not gives_values(each) and id(each) not in asks)
     return not functions or any(one.startswith(("self.", "super")) for one in names)
+
+
+def _asks_modules(program: Program) -> frozenset[int]:
+    """The calls, by identity, of what torch gives all modules to look into them: ``parameters()`` runs no layer."""
+    return frozenset(id(one.node) for one in program.operations_of(*methods("Module", *READS_MODULE)))
 
 
 def _is_forward(facts: Facts, call: cst.Call, network: str, fates: frozenset[Fate]) -> bool:
