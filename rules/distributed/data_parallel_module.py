@@ -51,9 +51,10 @@ class DataParallelModule(Rule):
         For inference, or a quick look on a machine with two GPUs: in a notebook, and where nothing is trained, it is
         reported as information. The rule is silent where one GPU is named, where no CUDA device is in sight, and where
         the wrapper never runs: the model is taken out of it again, as after loading the weights of a wrapped one, or
-        only its state is saved. Where a program that trains has a way of DistributedDataParallel, too, wraps another
-        model for its evaluation, or one that the training calls under `no_grad`, or is seen to do nothing with the
-        wrapper that would call it, it is reported only if this rule is selected by its code or name.
+        only its state is saved. Where a program only evaluates, or one that trains has a way of
+        DistributedDataParallel, too, wraps another model for its evaluation, or one that the training calls under
+        `no_grad`, or is seen to do nothing with the wrapper that would call it, it is reported only if this rule is
+        selected by its code or name.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-nn-ddp-instead

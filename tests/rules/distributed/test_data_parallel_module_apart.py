@@ -67,9 +67,8 @@ def main(images):
 def test_minor_in_a_script_that_only_predicts(tmp_path: Path) -> None:
     assert _minor(SCRIPT, tmp_path) == [True]
     assert _minor(SCRIPT.replace("model.eval()", "model.train()"), tmp_path) == [False]
-    assert _minor(SCRIPT.replace("model.eval()", "images.eval()"), tmp_path) == [False]
     assert _minor(SCRIPT.replace("def main(images):", "def main(names):\n    images = DataSet(names)"), tmp_path) == [
-        False
+        True
     ]
 
 
@@ -180,3 +179,46 @@ def test_minor_in_a_script_that_trains_nothing_only_where_it_checks_gradients(tm
     assert _minor(IMPORTS + checks.replace("gradcheck", "watch"), tmp_path) == [False]
     inside = "class Map:\n    def __init__(self):\n" + "".join(f"        {one}\n" for one in LOOKS.splitlines())
     assert _minor(IMPORTS + inside.replace("best =", "self.net ="), tmp_path) == [False]
+
+
+HOLDERS = (
+    IMPORTS
+    + """
+class Base:
+    def __init__(self):
+        self.net = self.build().cuda()
+    def build(self):
+        pass
+    def train(self):
+        pass
+class Learner(Base):
+    def build(self):
+        return nn.Linear(8, 2)
+    def train(self):
+        optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        for x, y in DataLoader([(1, 2)]):
+            self.net(x.cuda()).sum().backward()
+            optimizer.step()
+class Guesser(Base):
+    def build(self):
+        net = conf.nets[0]()
+        if conf.several:
+            net = nn.DataParallel(net)
+        return net
+    def test(self):
+        self.net.eval()
+        return [self.net(x.cuda()) for x, y in DataLoader([(1, 2)])]
+def run(kind):
+    kind = Learner if conf.learns else Guesser
+    one = kind()
+    one.train()
+"""
+)
+
+
+def test_minor_where_the_classes_of_its_object_only_evaluate(tmp_path: Path) -> None:
+    assert _minor(HOLDERS, tmp_path) == [True]
+    learns = HOLDERS.replace("return [self.net(x.cuda())", "return [self.net(x.cuda()).sum().backward()")
+    assert _minor(learns, tmp_path) == [False]
+    assert _minor(HOLDERS.replace("one.train()", "one.net.train()"), tmp_path) == [False]
+    assert _minor(HOLDERS.replace("self.net.eval()", "self.net.float()"), tmp_path) == [False]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.records.actions import any_calls
+from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from accel_advisor.records.operations import Operation
 
 _DATA = re.compile(r"data_?(?:set|loader)|loader$", re.IGNORECASE)
+_EVALUATES = any_calls("eval", "no_grad", "inference_mode")
+_LEARNS = frozenset({"backward", "train", "step"})
+"""Methods that a class calls which trains what it holds."""
 _QUESTIONS = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "type", "print", "id"})
 """Functions that a model may be given to without running it."""
 _GIVES = frozenset({"module", "state_dict"})
@@ -59,8 +63,12 @@ def never_runs(facts: Facts, wrapping: Operation) -> bool:
 def never_learns(facts: Facts, wrapping: Operation) -> bool:
     """Whether a model is wrapped only to evaluate it: what is wrapped is in evaluation mode, the file puts it into
     that mode and trains nothing, the function where it does so puts the model into that mode and comes to no training,
-    all calls of it that are seen stand outside of trainings, or every training calls it where autograd records
-    nothing."""
+    all calls of it that are seen stand outside of trainings, the classes of the object that holds it only evaluate, or
+    every training calls it where autograd records nothing; or the program trains nothing at all, and evaluates."""
+    if not facts.trains and not facts.frameworks and facts.does(*_EVALUATES):
+        return True
+    if isinstance(wrapping.function, cst.FunctionDef) and _is_held_to_evaluate(facts, wrapping.function):
+        return True
     statement, function = wrapping.statement, wrapping.function
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         return False
@@ -87,6 +95,55 @@ def never_learns(facts: Facts, wrapping: Operation) -> bool:
     return bool(graphs) and not any(graphs)
 
 
+def _is_held_to_evaluate(facts: Facts, function: cst.FunctionDef) -> bool:
+    """Whether a method makes a model for an object whose class, with its bases in the program and those that derive
+    from it, puts it into evaluation mode, and computes no gradients; nor is it called from elsewhere."""
+    classes = [one for each in facts.program for one in descendants(each.document.tree, cst.ClassDef)]
+    owner = next((one for one in classes if any(each is function for each in methods_of(one).values())), None)
+    if owner is None:
+        return False
+    family = _reach(owner, classes, up=True) + _reach(owner, classes, up=False)
+    inside = {id(call): call for one in family for call in descendants(one, cst.Call)}
+    called = [dotted(one.func) for one in inside.values()]
+    methods = {one.rpartition(".")[2] for one in called}
+    if "eval" not in methods or not methods.isdisjoint(_LEARNS):
+        return False
+    sets = [one for each in family for one in descendants(each, cst.Assign) if _gives(one.value, function)]
+    held = {dotted(each.target) for one in sets for each in one.targets}
+    parts = [f".{one.partition('.')[2]}." for one in held if one.startswith("self.")]
+    outside = [
+        f"{dotted(one.func)}."
+        for each in facts.program
+        for one in descendants(each.document.tree, cst.Call)
+        if id(one) not in inside
+    ]
+    return bool(parts) and not any(
+        part in one and not one.startswith(f"self{part}") for part in parts for one in outside
+    )
+
+
+def _reach(owner: cst.ClassDef, classes: list[cst.ClassDef], *, up: bool) -> list[cst.ClassDef]:
+    """A class with its bases, or with those that derive from it, directly or through others, by their names."""
+    found, pending = [owner], [owner]
+    while pending:
+        one = pending.pop()
+        near = [each for each in classes if (_derives(one, each) if up else _derives(each, one))]
+        new = [each for each in near if each not in found]
+        found, pending = found + new, pending + new
+    return found
+
+
+def _derives(one: cst.ClassDef, base: cst.ClassDef) -> bool:
+    return any(dotted(each.value).rpartition(".")[2] == base.name.value for each in one.bases)
+
+
+def _gives(value: cst.BaseExpression, function: cst.FunctionDef) -> bool:
+    """Whether an expression calls a method of this name of the object itself, or stands in it."""
+    inside = any(one is value for one in descendants(function))
+    calls = (dotted(one.func) for one in descendants(value, cst.Call))
+    return inside or any(one == f"self.{function.name.value}" for one in calls)
+
+
 def _only_evaluates(facts: Facts, target: str) -> bool:
     """Whether a script puts what bears a name into evaluation mode, nothing back, computes no gradients, and goes over
     no data set: it looks at single samples, which a wrapper cannot divide."""
@@ -96,7 +153,7 @@ def _only_evaluates(facts: Facts, target: str) -> bool:
     bound = {dotted(one.target) for one in descendants(tree, cst.AssignTarget)}
     return (
         f"{target}.eval" in called
-        and methods.isdisjoint({"backward", "train", "step"})
+        and methods.isdisjoint(_LEARNS)
         and not any(_DATA.search(one) for one in methods | bound)
     )
 
