@@ -328,10 +328,11 @@ class CalledModules:
             self._steps[method] = Loop(method.document, method.node, (), backward=True, computes=True, repeats=True)
         return self._steps[method]
 
-    def is_new(self, module: Module, around: Surroundings, *, graphs: bool) -> bool:
+    def is_new(self, module: Module, around: Surroundings, arguments: Arguments, *, graphs: bool) -> bool:
         """Whether a module was not called in the innermost of these loops before, with autograd or without, whenever
-        that runs or seldom."""
-        key = (module, "", graphs, around.loops[-1], around.plain)
+        that runs or seldom, with as many arguments of the same names."""
+        shape = f"{len(arguments.positional)} {' '.join(arguments.keywords)}"
+        key = (module, shape, graphs, around.loops[-1], around.plain)
         known = key in self._seen
         self._seen.add(key)
         return not known

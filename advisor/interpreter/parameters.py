@@ -289,6 +289,10 @@ def answer_by_arguments(machine: Machine, test: cst.BaseExpression) -> bool | No
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         answer = answer_by_arguments(machine, test.expression)
         return None if answer is None else not answer
+    if isinstance(test, cst.BooleanOperation):
+        sides = {answer_by_arguments(machine, one) for one in (test.left, test.right)}
+        decisive = isinstance(test.operator, cst.Or)
+        return decisive if decisive in sides else None if None in sides else not decisive
     asked, only = test, None
     if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
         asked, only = test.left, test.comparisons[0]

@@ -237,13 +237,13 @@ class Recorder:
         if frame.loops:
             self.take(frame.loops[-1], loaders_of(element))
 
-    def backward(self, loops: tuple[Loop, ...], *, forgets: bool = False) -> None:
+    def backward(self, frame: Frame, *, forgets: bool = False) -> None:
         """The model learns here, or forgets old gradients."""
-        note_learning(loops, forgets=forgets)
+        note_learning(frame.loops, frame.conditions, forgets=forgets)
 
-    def update(self, loops: tuple[Loop, ...], *, scheduled: bool) -> None:
+    def update(self, frame: Frame, *, scheduled: bool) -> None:
         """Something takes a step here: the learning rate alone where it is ``scheduled``."""
-        note_step(loops, scheduled=scheduled)
+        note_step(frame.loops, frame.conditions, scheduled=scheduled)
 
     def model_called(self, frame: Frame) -> None:
         """A model is called on a batch here."""

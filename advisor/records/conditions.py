@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.rarity import evaluating_branch, lasting_branch, rare_branch
-from accel_advisor.syntax.shapes import asks_for_something, dotted, names_read_in
+from accel_advisor.syntax.rarity import evaluating_branch, exclude_each_other, lasting_branch, rare_branch, tests_of
+from accel_advisor.syntax.shapes import asks_for_something, dotted, modulus_in, names_read_in
 from accel_advisor.values.immutable import immutable
 
 if TYPE_CHECKING:
@@ -77,6 +77,13 @@ class Condition:
         """Whether it is a branch that is not taken, by what the function was given."""
         return self.branch in self.untaken
 
+    def excludes(self, other: Condition) -> bool:
+        """Whether both are branches in one function, and no value of a name that they ask for leads to both."""
+        if self.function is not other.function or (self.function is None and self.node is not other.node):
+            return False
+        mine, others = (list(tests_of(one.node, one.branch)) for one in (self, other))
+        return bool(mine and others) and exclude_each_other(mine, others)
+
     @property
     def rare(self) -> bool:
         """Whether it is a branch that is seldom taken, by what the test asks for: the first use of something that
@@ -85,6 +92,14 @@ class Condition:
         if self.branch is None or self.exits or not isinstance(node, (cst.If, cst.IfExp)):
             return False
         return self.branch == rare_branch(node, self.function)
+
+    @property
+    def counts_off(self) -> bool:
+        """Whether it is the branch for one pass of so many, and for others that something else asks for:
+        ``if step % 100 == 0 or is_last:``."""
+        test = self.test
+        either = isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or)
+        return self.branch == 0 and either and test is not None and modulus_in(test) is not None
 
     @property
     def off_by(self) -> str:

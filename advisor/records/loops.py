@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import libcst as cst
 
@@ -22,6 +23,19 @@ _HANDS_ON = frozenset(one.rpartition(".")[2] for one in PASS_THROUGH | FEEDS)
 """Last names of callables that yield what they are given; a loader is none, and what cuts its data cuts no batches."""
 
 
+class Asked(Protocol):
+    """A condition, as far as a loop asks for it."""
+
+    @property
+    def node(self) -> cst.CSTNode: ...
+    @property
+    def branch(self) -> int | None: ...
+    @property
+    def varies(self) -> Loop | None: ...
+    @property
+    def excludes(self) -> Callable[..., bool]: ...
+
+
 @dataclass(eq=False, slots=True)
 class Loop:
     """A loop that the interpreter went through.
@@ -33,6 +47,7 @@ class Loop:
         from_host: whether batches come to it that no wrapper of their loader has moved.
         backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
         computes: whether that happens in its own passes, and not only in those of a loop within it.
+        trains_within: whether something takes a step in the passes of a loop within it that computes gradients, too.
         forgets: whether gradients are set to zero in its own passes, steps: whether something takes a step in them,
             and learns_within: whether a model learns in a loop within it.
         calls_model: whether a module, or something that may be one, is called on its batches.
@@ -46,6 +61,7 @@ class Loop:
             calls what it goes over an epoch.
         updates: whether something takes a step in it, as an optimizer does.
         repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
+        learning: the conditions under which something learns in it, for each way that leads there.
     """
 
     document: Document
@@ -60,6 +76,7 @@ class Loop:
     forgets: bool = False
     steps: bool = False
     learns_within: bool = False
+    trains_within: bool = False
     updates: bool = False
     calls_model: bool = False
     graphs: bool = False
@@ -69,6 +86,7 @@ class Loop:
     guarded: bool = False
     periodic: bool = False
     repeats: bool = False
+    learning: dict[tuple[tuple[int, int | None], ...], tuple[Asked, ...]] = field(default_factory=dict, repr=False)
     _inside: frozenset[int] | None = field(default=None, init=False, repr=False)
 
     @property
@@ -182,6 +200,19 @@ class Loop:
         first = min(mentions, key=lambda one: bound.get(id(one), order[id(one)]), default=None)
         return first is not None and id(first) not in bound
 
+    def evaluates_under(self, conditions: tuple[Asked, ...]) -> bool:
+        """Whether nothing learns in passes that meet these conditions: what functions are told there leads to no
+        backward pass and to no step of an optimizer, as ``if not train:`` does beside ``if train: loss.backward()``."""
+        told = [one for one in conditions if self._is_settled(one)]
+        return bool(told and self.learning) and all(
+            any(one.excludes(other) for one in told for other in ways) for ways in self.learning.values()
+        )
+
+    def _is_settled(self, condition: Asked) -> bool:
+        """Whether a condition is the same for a whole run of the loop."""
+        varies = condition.varies
+        return varies is None or (varies is not self and not varies.is_within(self))
+
     def is_within(self, outer: Loop) -> bool:
         """Whether it runs in the turns of another loop, at any depth."""
         return outer in self.outer
@@ -211,9 +242,10 @@ def _is_cut(node: cst.BaseExpression, imported: dict[str, str]) -> bool:
     return name.rpartition(".")[2] in _HANDS_ON and any(_is_cut(one, imported) for one in fed)
 
 
-def note_learning(loops: tuple[Loop, ...], *, forgets: bool) -> None:
-    """Within these loops, outermost first, a model learns, or forgets old gradients: every one, down to the innermost
-    that takes batches, trains."""
+def note_learning(loops: tuple[Loop, ...], conditions: tuple[Asked, ...], *, forgets: bool) -> None:
+    """Within these loops, outermost first, and under these conditions, a model learns, or forgets old gradients: every
+    one, down to the innermost that takes batches, trains."""
+    _note_conditions(loops, conditions)
     for loop in loops[-1:]:
         loop.computes |= not forgets
         loop.forgets |= forgets
@@ -225,9 +257,20 @@ def note_learning(loops: tuple[Loop, ...], *, forgets: bool) -> None:
             break
 
 
-def note_step(loops: tuple[Loop, ...], *, scheduled: bool) -> None:
-    """Within these loops, outermost first, something takes a step: a learning rate, where it is ``scheduled``."""
+def note_step(loops: tuple[Loop, ...], conditions: tuple[Asked, ...], *, scheduled: bool) -> None:
+    """Within these loops, outermost first, and under these conditions, something takes a step: a learning rate, where
+    it is ``scheduled``."""
+    _note_conditions(loops, conditions)
     for loop in loops:
         loop.updates = True
     for loop in loops[-1:]:
         loop.steps |= not scheduled
+    trains = not scheduled and any(loop.computes for loop in loops[-1:])
+    for loop in loops[:-1]:
+        loop.trains_within |= trains
+
+
+def _note_conditions(loops: tuple[Loop, ...], conditions: tuple[Asked, ...]) -> None:
+    key = tuple((id(one.node), one.branch) for one in conditions)
+    for loop in loops:
+        loop.learning.setdefault(key, conditions)

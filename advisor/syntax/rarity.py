@@ -1,16 +1,22 @@
 """Branches that a program seldom takes, as their tests show: the first use of something, one pass of many, the first
-passes, values that are not finite; and those that it takes where it evaluates."""
+passes, values that are not finite; those that it takes where it evaluates; and those that a flag leads to."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import libcst as cst
 
 from accel_advisor.syntax.shapes import dotted, modulus_in
 from accel_advisor.syntax.variation import bindings
+from accel_advisor.syntax.walking import descendants
 
+Literal = bool | str | None
+"""The literals that flags and the names of phases are."""
+Answers = Sequence[tuple[cst.BaseExpression, bool]]
+"""Tests, and what each of them comes to."""
 _RANGES = frozenset({"range", "xrange", "trange", "count"})
 _COUNTER = re.compile(
     r"(?:^|_|\b)(?:i|it|iter|iters|iteration|iterations|step|steps|epochs?|batch_?(?:idx|i|id|num|nr)|idx)$"
@@ -189,3 +195,60 @@ def _is_kept(asked: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CS
         return False
     made = [value for value in bindings(body).get(name) or () if value is not None]
     return any(isinstance(one, cst.Subscript) and "." in dotted(one.value) for one in made)
+
+
+class _Something:
+    """What is none of the literals that a program compares a name with."""
+
+
+def tests_of(node: cst.CSTNode, branch: int | None) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """The tests that a branch stands behind: its own, and those of the branches before it, which failed."""
+    one: cst.CSTNode | None = node
+    while isinstance(one, cst.If) and branch is not None and branch >= 0:
+        yield one.test, branch == 0
+        one, branch = one.orelse, branch - 1
+
+
+def truth(test: cst.BaseExpression, name: str, value: object) -> bool | None:
+    """What a test comes to where a name has a value; None where that does not decide it."""
+    if isinstance(test, cst.Name):
+        return bool(value) if test.value == name else None
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        inner = truth(test.expression, name, value)
+        return None if inner is None else not inner
+    if isinstance(test, cst.BooleanOperation):
+        sides = {truth(test.left, name, value), truth(test.right, name, value)}
+        decisive = isinstance(test.operator, cst.Or)
+        return decisive if decisive in sides else None if None in sides else not decisive
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and dotted(test.left) == name:
+        compared = test.comparisons[0]
+        other = literal(compared.comparator)
+        if other and isinstance(compared.operator, (cst.Equal, cst.Is)):
+            return value == other[0]
+        if other and isinstance(compared.operator, (cst.NotEqual, cst.IsNot)):
+            return value != other[0]
+    return None
+
+
+def literal(node: cst.BaseExpression | None) -> tuple[Literal] | None:
+    """The value of a literal; None where it is none of True, False, None and a string."""
+    if isinstance(node, cst.Name) and node.value in ("True", "False", "None"):
+        return ({"True": True, "False": False, "None": None}[node.value],)
+    text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+    return (text,) if isinstance(text, str) else None
+
+
+def exclude_each_other(one: Answers, other: Answers) -> bool:
+    """Whether no value of a name that both ask for lets all of these answers be given."""
+    asked = _plain_names(one) & _plain_names(other)
+    tests = [test for test, _ in (*one, *other)]
+    said = {each.evaluated_value for test in tests for each in descendants(test, cst.SimpleString)}
+    values: list[object] = [True, False, None, _Something(), *said]
+    return any(
+        all(any(truth(test, name, value) is (not answer) for test, answer in (*one, *other)) for value in values)
+        for name in asked
+    )
+
+
+def _plain_names(answers: Answers) -> set[str]:
+    return {one.value for test, _ in answers for one in descendants(test, cst.Name)}

@@ -110,10 +110,10 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
     if kind is not None or name in TELLING:
         machine.recorder.operation(machine.frame, node, actions.Method(kind or "?", name), receiver, arguments)
     if name in ("backward", "zero_grad"):
-        machine.recorder.backward(machine.frame.loops, forgets=name == "zero_grad")
+        machine.recorder.backward(machine.frame, forgets=name == "zero_grad")
     if name == "step":
         scheduled = isinstance(receiver, Opaque) and ".lr_scheduler." in receiver.name
-        machine.recorder.update(machine.frame.loops, scheduled=scheduled)
+        machine.recorder.update(machine.frame, scheduled=scheduled)
     if name == "add_scalars":
         _write_each(machine, kind or "?", receiver, arguments, node)
     if name.startswith("register_") and name.endswith("hook"):
@@ -313,7 +313,7 @@ def _module_method(machine: Machine, receiver: Module, name: str, arguments: Arg
         return Opaque(f"module.{name}", (receiver,))
     if name in ("backward", "step"):
         # DeepSpeed engines and the like train through the module
-        machine.recorder.backward(machine.frame.loops)
+        machine.recorder.backward(machine.frame)
         return UNKNOWN
     if name == "forward" and not receiver.evident:
         return call_module(machine, receiver, arguments, node)

@@ -9,6 +9,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.loader_batches import may_be_batch
+from accel_advisor.interpreter.parameters import takes, takes_what_it_is_given
 from accel_advisor.interpreter.resolution import class_member, parts_of, wraps
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
@@ -61,10 +62,10 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
             machine.recorder.called.classes |= set(one.cls.lineage())
             forward = class_member(machine, one.cls, "forward")
             if isinstance(forward, Function) and machine.losses_in(forward.node):
-                machine.recorder.backward(machine.frame.loops)  # it trains itself
+                machine.recorder.backward(machine.frame)  # it trains itself
         around, graphs = machine.recorder.called.step_around(machine.frame), machine.frame.graphs
-        if around.loops and machine.recorder.called.is_new(one, around, graphs=graphs):
-            _note_called(machine, one, around)
+        if around.loops and machine.recorder.called.is_new(one, around, arguments, graphs=graphs):
+            _note_called(machine, one, around, arguments)
     context = _context(machine, modules, given)
     place, wrapper = context.place, context.wrapper
     if machine.frame.loops and not context.moves_inputs:
@@ -145,14 +146,15 @@ def _scatter(machine: Machine, module: Module, arguments: Arguments) -> None:
         machine.call_function(scatter, Arguments(None, [Argument(one) for one in given]), None, module)
 
 
-def _note_called(machine: Machine, module: Module, around: Surroundings) -> None:
+def _note_called(machine: Machine, module: Module, around: Surroundings, arguments: Arguments) -> None:
     """Notes whose ``forward`` runs where a module is called: that of its own class, or those of what it wraps and
-    holds; nothing may be known of these."""
+    holds, but for one that cannot take what is given; nothing may be known of these."""
     called, frame = machine.recorder.called, machine.frame
     pending, seen = [module], set[Value]()
+    given = {module}  # what gets the arguments as they are
     while pending:
         one = pending.pop()
-        if one in seen:
+        if one in seen or (one in given and not _takes(machine, one, arguments)):
             continue
         seen.add(one)
         if one.cls is not None:
@@ -164,6 +166,15 @@ def _note_called(machine: Machine, module: Module, around: Surroundings) -> None
         if not parts and (not one.kind or one.kind in WRAPPERS_THAT_MOVE_INPUTS):
             called.note_unknown(frame)
         pending += parts
+        given |= set(parts) if one in given and one.kind in WRAPPERS_THAT_MOVE_INPUTS else set()
+
+
+def _takes(machine: Machine, module: Module, arguments: Arguments) -> bool:
+    """Whether the ``forward`` of a module may be called with these arguments."""
+    forward = class_member(machine, module.cls, "forward") if module.cls is not None else None
+    if not isinstance(forward, Function) or not takes_what_it_is_given(forward):
+        return True
+    return takes(forward, arguments, bound=True)
 
 
 def _unmoved_around(machine: Machine) -> cst.CSTNode | None:

@@ -42,13 +42,13 @@ def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments:
     """What a method of an object returns that a library made."""
     if receiver.name.startswith("torch.optim.") and ".lr_scheduler." not in receiver.name:
         if name in ("step", "zero_grad"):
-            machine.recorder.backward(machine.frame.loops, forgets=name == "zero_grad")
+            machine.recorder.backward(machine.frame, forgets=name == "zero_grad")
         return UNKNOWN
     if receiver.name.endswith(".GradScaler"):
         if name == "scale" and arguments.positional:
             return arguments.positional[0].value
         if name == "step":
-            machine.recorder.backward(machine.frame.loops)
+            machine.recorder.backward(machine.frame)
             _step_own_optimizers(machine, arguments, node)
         return UNKNOWN
     if receiver.name in ("accelerate.Accelerator", "lightning.Fabric"):
@@ -58,7 +58,7 @@ def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments:
             prepared = [_prepared(machine, one.value, receiver.name) for one in arguments.positional]
             return prepared[0] if len(prepared) == 1 else Sequence(tuple(prepared))
         if name == "backward":
-            machine.recorder.backward(machine.frame.loops)
+            machine.recorder.backward(machine.frame)
         return UNKNOWN
     if receiver.name.startswith("torch.optim.lr_scheduler."):
         return UNKNOWN

@@ -47,6 +47,20 @@ class Mine(torch.optim.Optimizer):
                 p.data.mul_(0.9).add_(p.grad, alpha=0.1)
 mine = Mine(net.parameters(), {})
 """
+TOLD = f"""{BEGIN}
+def made(train):
+    def after(x):
+        if train:
+            net(x).sum().backward()
+            o.step()
+        else:
+            {AVERAGE}
+                {BLEND}
+    return after
+after = made(True)
+for x, in loader:
+    after(x.cuda())
+"""
 PAIRS = {
     "every tenth step": Pair(
         looped(BLEND)
@@ -88,6 +102,13 @@ PAIRS = {
     "what has no call over lists": Pair(
         looped("p.grad.add_(torch.mm(p, p))", "for p in net.parameters():"), "torch.mm(p, p)", "p"
     ),
+    "new tensors beside the parameters": Pair(
+        looped("p.fast = p - 0.1 * p.grad", "for p in net.parameters():"), "p.fast = p", "p.data = p"
+    ),
+    "new tensors that autograd follows": Pair(
+        looped("fast[n] = p - 0.1 * grads[n]", "for n, p in net.named_parameters():"), "= p -", "= p.data -"
+    ),
+    "what the step is told not to do": Pair(TOLD, "        else:", "        if True:"),
     "gradients that are dropped": Pair(
         looped("p.grad = None", "for p in net.parameters():"), "p.grad = None", "p.grad.zero_()"
     ),

@@ -11,15 +11,14 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
 from accel_advisor.syntax.imports import full_name
+from accel_advisor.syntax.rarity import Literal, literal, tests_of, truth
 from accel_advisor.syntax.shapes import dotted, keywords_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
-    from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Loop
 
-_Literal = bool | str | None
-_Known = tuple[_Literal]
+_Known = tuple[Literal]
 """The value of a literal."""
 _Branches = list[list[tuple[cst.BaseExpression, bool]]]
 """For each backward pass of a loop, the tests that lead to it, and what each of them comes to there."""
@@ -35,7 +34,7 @@ class Choice:
     """
 
     name: str
-    value: _Literal
+    value: Literal
 
     @property
     def trains(self) -> str:
@@ -52,7 +51,7 @@ def told_to_evaluate(facts: Facts, loop: Loop) -> Choice | None:
     function gives a literal, or leaves the parameter's default, or a loop around it goes over literals."""
     function = loop.function
     learning: _Branches = [
-        [one for condition in context.conditions for one in _tests(condition)]
+        [one for condition in context.conditions for one in tests_of(condition.node, condition.branch)]
         for operation in facts.program.operations_of(AnyCall("backward"))
         for context in operation.contexts
         if loop in context.loops
@@ -63,7 +62,7 @@ def told_to_evaluate(facts: Facts, loop: Loop) -> Choice | None:
         node = outer.node
         if isinstance(node, cst.For) and isinstance(node.target, cst.Name) and node.target.value in names:
             items = node.iter.elements if isinstance(node.iter, (cst.List, cst.Tuple)) else ()
-            for known in (_literal(one.value) for one in items):
+            for known in (literal(one.value) for one in items):
                 if known and _never_trains(learning, node.target.value, known[0]):
                     return Choice(node.target.value, known[0])
     if not isinstance(function, cst.FunctionDef):
@@ -80,55 +79,17 @@ def told_to_evaluate(facts: Facts, loop: Loop) -> Choice | None:
     return None
 
 
-def _tests(condition: Condition) -> Iterator[tuple[cst.BaseExpression, bool]]:
-    """The tests that a branch stands behind: its own, and those of the branches before it, which failed."""
-    node: cst.CSTNode | None = condition.node
-    branch = condition.branch
-    while isinstance(node, cst.If) and branch is not None and branch >= 0:
-        yield node.test, branch == 0
-        node, branch = node.orelse, branch - 1
-
-
 def _may_stop(learning: _Branches, name: str) -> bool:
     return any(_never_trains(learning, name, value) for value in (True, False, None)) or any(
         isinstance(one, cst.SimpleString) for tests in learning for test, _ in tests for one in descendants(test)
     )
 
 
-def _never_trains(learning: _Branches, name: str, value: _Literal) -> bool:
+def _never_trains(learning: _Branches, name: str, value: Literal) -> bool:
     """Whether none of the backward passes happens where a name has a value."""
     return bool(learning) and all(
-        any(_truth(test, name, value) is (not taken) for test, taken in tests) for tests in learning
+        any(truth(test, name, value) is (not taken) for test, taken in tests) for tests in learning
     )
-
-
-def _truth(test: cst.BaseExpression, name: str, value: _Literal) -> bool | None:
-    """What a test comes to where a name has a value; None where that does not decide it."""
-    if isinstance(test, cst.Name):
-        return bool(value) if test.value == name else None
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        inner = _truth(test.expression, name, value)
-        return None if inner is None else not inner
-    if isinstance(test, cst.BooleanOperation):
-        sides = {_truth(test.left, name, value), _truth(test.right, name, value)}
-        decisive = isinstance(test.operator, cst.Or)
-        return decisive if decisive in sides else None if None in sides else not decisive
-    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and dotted(test.left) == name:
-        compared = test.comparisons[0]
-        other = _literal(compared.comparator)
-        if other and isinstance(compared.operator, (cst.Equal, cst.Is)):
-            return value == other[0]
-        if other and isinstance(compared.operator, (cst.NotEqual, cst.IsNot)):
-            return value != other[0]
-    return None
-
-
-def _literal(node: cst.BaseExpression | None) -> _Known | None:
-    """The value of a literal; None where it is none of True, False, None and a string."""
-    if isinstance(node, cst.Name) and node.value in ("True", "False", "None"):
-        return ({"True": True, "False": False, "None": None}[node.value],)
-    text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
-    return (text,) if isinstance(text, str) else None
 
 
 def _given(
@@ -150,4 +111,4 @@ def _given(
         named = keywords_of(call).get(flag)
         positional = call.args[at - bound].value if at is not None and at - bound in places else None
         said = named or positional
-        yield _literal(said or parameter.default), said is not None
+        yield literal(said or parameter.default), said is not None

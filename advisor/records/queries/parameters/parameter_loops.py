@@ -145,7 +145,8 @@ def _in_each_step(facts: Facts, operation: Operation) -> Evidence | None:
 
 def _step_of_several_rounds(context: OperationContext) -> Loop | None:
     """The loop around an operation that takes batches, where a loop within it learns from each in several rounds."""
-    return next((one for one in context.loops if one.loaders and one.backward and one.repeats), None)
+    found = next((one for one in context.loops if one.loaders and one.backward and one.repeats), None)
+    return None if found is None or found.evaluates_under(context.conditions) else found
 
 
 def _besides(facts: Facts, operation: Operation, context: OperationContext, loop: Loop) -> list[cst.CSTNode]:

@@ -35,14 +35,27 @@ def first_training(program: Program) -> Loop | None:
 
 def training_loop(context: OperationContext, *, epochs: bool = False) -> Loop | None:
     """The innermost loop around an operation in whose own passes a model learns; None where it evaluates a model,
-    looks for a learning rate, and where one pass is a whole epoch, which ends with reading values anyway, unless
-    ``epochs`` are asked for."""
+    looks for a learning rate, where what functions are told there leads to no training, where gradients are wanted for
+    their own sake, and where one pass is a whole epoch, which ends with reading values anyway, unless ``epochs`` are
+    asked for."""
     if any(one.evaluates for one in context.conditions) or any(map(PROBES.search, context.functions)):
         return None
     loop = next((loop for loop in context.loops if loop.learns and loop.repeats), None)
     if loop is None or (loop.goes_over_epochs and not epochs) or _trains_elsewhere(loop):
         return None
+    if loop.evaluates_under(context.conditions) or _steps_elsewhere(context, loop):
+        return None
     return None if _evaluates(context, loop) else loop
+
+
+def _steps_elsewhere(context: OperationContext, loop: Loop) -> bool:
+    """Whether a loop computes gradients for their own sake, as an attack on a picture does: it takes no batches and no
+    optimizer steps there or right around it, while one does in another loop that computes gradients."""
+    if loop.loaders or loop.updates or loop.forgets:
+        return False
+    above = context.loops[context.loops.index(loop) + 1 :]
+    stepping = next((one for one in above if one.updates), None)
+    return stepping is not None and stepping.trains_within and not stepping.steps
 
 
 def _trains_elsewhere(loop: Loop) -> bool:
