@@ -13,6 +13,7 @@ import libcst as cst
 from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, any_calls, calls, methods
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.queries.evaluation import only_differentiates
+from accel_advisor.records.queries.evaluations.explaining_loops import explains_there
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.step_values import (
     WRITES,
@@ -260,7 +261,9 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
             basis = read_on_gpu(facts, operation, context, shown) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
-            if is_for_eyes(context) or any(one.on_host for one in context.conditions):
+            if is_for_eyes(context) or explains_there(facts.program, context, loop):
+                continue
+            if any(one.on_host for one in context.conditions):
                 continue
             if context.functions == ("forward",) and any(one.off_unless_asked for one in context.conditions):
                 continue  # nobody is seen to ask for it
