@@ -54,6 +54,7 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     escaped = any(machine.store.get(one, ESCAPED) is not None for one in modules)
     touches = any(machine.recorder.touches_devices(one.cls) for one in modules if one.cls is not None)
     given = tuple(_given(machine, modules, arguments))
+    meant = _that_take(machine, modules, arguments)
     for one in modules:
         _scatter(machine, one, arguments)
         if not machine.frame.guarded and machine.place_of(one) == WITH_MODEL:
@@ -64,7 +65,7 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
             if isinstance(forward, Function) and machine.losses_in(forward.node):
                 machine.recorder.backward(machine.frame)  # it trains itself
         around, graphs = machine.recorder.called.step_around(machine.frame), machine.frame.graphs
-        if around.loops and machine.recorder.called.is_new(one, around, arguments, graphs=graphs):
+        if one in meant and around.loops and machine.recorder.called.is_new(one, around, arguments, graphs=graphs):
             _note_called(machine, one, around, arguments)
     context = _context(machine, modules, given)
     place, wrapper = context.place, context.wrapper
@@ -148,13 +149,13 @@ def _scatter(machine: Machine, module: Module, arguments: Arguments) -> None:
 
 def _note_called(machine: Machine, module: Module, around: Surroundings, arguments: Arguments) -> None:
     """Notes whose ``forward`` runs where a module is called: that of its own class, or those of what it wraps and
-    holds, but for one that cannot take what is given; nothing may be known of these."""
+    holds; nothing may be known of these."""
     called, frame = machine.recorder.called, machine.frame
     pending, seen = [module], set[Value]()
     given = {module}  # what gets the arguments as they are
     while pending:
         one = pending.pop()
-        if one in seen or (one in given and not _takes(machine, one, arguments)):
+        if one in seen:
             continue
         seen.add(one)
         if one.cls is not None:
@@ -165,8 +166,16 @@ def _note_called(machine: Machine, module: Module, around: Surroundings, argumen
         parts = [child for part in held for child in options_of(part) if isinstance(child, Module)]
         if not parts and (not one.kind or one.kind in WRAPPERS_THAT_MOVE_INPUTS):
             called.note_unknown(frame)
+        if one in given and one.kind in WRAPPERS_THAT_MOVE_INPUTS:
+            parts = _that_take(machine, parts, arguments)
+            given |= set(parts)
         pending += parts
-        given |= set(parts) if one in given and one.kind in WRAPPERS_THAT_MOVE_INPUTS else set()
+
+
+def _that_take(machine: Machine, modules: list[Module], arguments: Arguments) -> list[Module]:
+    """Those of some modules, of which the program chooses one, that can be called with these arguments; all of them,
+    where none is seen to take them."""
+    return [one for one in modules if _takes(machine, one, arguments)] or modules
 
 
 def _takes(machine: Machine, module: Module, arguments: Arguments) -> bool:
