@@ -59,10 +59,10 @@ class ChannelsLast(Rule):
 
     When to ignore it
         With kernels of your own, which may take the layout for granted. `view` raises where it joins channels with rows
-        and columns (`x.view(len(x), -1)` before a linear layer): write `flatten(1)`. The rule is silent about
-        models with other convolutions, attention or recurrent layers, with permutations between convolutions (each
-        would copy images) or mostly grouped convolutions, about CIFAR, MNIST and the like, batches of one or two images
-        without mixed precision, reinforcement learning and frameworks, and where torch is pinned before 1.5.
+        and columns (`x.view(len(x), -1)` before a linear layer): write `flatten(1)`. The rule is silent about models
+        with other convolutions, attention or recurrent layers, permutations between convolutions (each would copy
+        images), mostly grouped ones, or reflection or replication padding before half of them (it gives channels first
+        on CUDA), small images (CIFAR), one or two in full precision, reinforcement learning, frameworks, torch < 1.5.
 
     Fix safety
         Unsafe: `view` may raise, and other kernels compute other last bits. Images may be converted as well; the first

@@ -50,6 +50,16 @@ def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC419", source, tmp_path)
 
 
+PADDED = "nn.{}(1), nn.Conv2d(3, 8, 3), nn.{}(1), nn.Conv2d(8, 8, 3), nn.Conv2d(8, 8, 3), nn.Conv2d(8, 8, 3)"
+
+
+@pytest.mark.parametrize("pad", ["ReflectionPad2d", "ReplicationPad2d"])
+def test_silent_behind_layers_that_undo_the_layout(pad: str, tmp_path: Path) -> None:
+    source = program(net=f"net = nn.Sequential({PADDED.format(pad, pad)})\n", before=CAST)
+    check_pair("ACC419", Pair(source, pad, "ZeroPad2d"), tmp_path)
+    assert findings_of("ACC419", source.replace(f"nn.{pad}(1), ", "", 1), tmp_path)
+
+
 LINES = {
     "channels last": "net = net.to(memory_format=torch.channels_last)\n",
     "the images only": "zeros = torch.zeros(2, 3, 8, 8).to(memory_format=torch.channels_last)\n",
