@@ -70,6 +70,10 @@ class Inputs:
         sources = only_inputs_at(place)
         return not sources or any(one in self._tensors or self.reaches_weights(one) for one in sources)
 
+    def are_all_of(self, place: Place) -> bool:
+        """Whether what lives here is computed of inputs of a ``forward`` alone."""
+        return bool(only_inputs_at(place))
+
     def reaches_weights(self, becomes: str) -> bool:
         """Whether what becomes this input certainly meets weights of the module, and must be where they are."""
         seen: set[str] = set()

@@ -140,6 +140,13 @@ def dotted(node: cst.CSTNode | None) -> str:
     return ""
 
 
+def root_of(node: cst.BaseExpression) -> cst.BaseExpression:
+    """What parts are taken from, and methods are called on, first of all: ``x`` in ``x[order].long()``."""
+    while isinstance(node, (cst.Subscript, cst.Attribute, cst.Call)):
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return node
+
+
 def names_read_in(node: cst.CSTNode) -> frozenset[str]:
     """Every name that occurs in a piece of syntax, and every attribute of one as ``name.attribute``."""
     found: set[str] = set()

@@ -53,8 +53,8 @@ class EvaluationSetAsTraining(Rule):
 
     When to ignore it
         Where a model needs batches of one size, or a part of the samples is evaluated in random order on purpose. The
-        rule is silent where a training takes batches of the same loader, where a pass may end early, and where samples
-        are shown.
+        rule is silent where a training takes batches of the same loader, or learns from what a model makes of them,
+        where a pass may end early, and where samples are shown.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader

@@ -24,7 +24,7 @@ class HostSyncEveryStep(Rule):
         are a part of it, and so are the methods of a model and of its parts: each file reports what stands in it, with
         the calls in the loop that lead there. It is a warning from three waits on, where a step waits for each
         parameter or sample, and where only every hundredth uses what is read; not for what the host computes with
-        values that the step goes on with (a matching, a plan, indices that it draws). A tensor on an unknown device
+        values that the step goes on with (a matching, a plan, a score, a size). A tensor on an unknown device
         counts where the program names a GPU, and in the `step` of a project's own optimizer. Epochs of one step are
         reported from three on.
 

@@ -104,6 +104,32 @@ PAIRS = {
 }
 
 
+LEARNED = """
+def features(loader):
+    found = []
+    model.eval()
+    with torch.no_grad():
+        for x, y in loader:
+            found.extend(model(x.cuda()).cpu().numpy())
+    return np.array(found), len(found)
+def loaders_of(found):
+    data = TensorDataset(torch.from_numpy(found), torch.zeros(len(found)))
+    return DataLoader(data, batch_size=32)
+found, count = features(val_loader)
+head = nn.Linear(2, 2).cuda()
+optimizer = torch.optim.SGD(head.parameters(), 0.1)
+for x, y in loaders_of(found):
+    optimizer.zero_grad()
+    head(x.cuda()).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_silent_where_a_training_learns_from_what_a_model_makes_of_the_batches(tmp_path: Path) -> None:
+    source = "import numpy as np\n" + SOURCE.partition("def validate")[0] + LEARNED
+    check_pair("ACC129", Pair(source, "in loaders_of(found)", "in loaders_of(np.zeros((64, 2)))"), tmp_path)
+
+
 @pytest.mark.parametrize("case", PAIRS)
 def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC129", PAIRS[case], tmp_path)

@@ -112,7 +112,68 @@ for x, y in loader:
     loss.backward()
     print(error)
 """
+HEADS = """
+def loss_of(tasks, outputs):
+    loss = 0
+    for task in np.unique(tasks.data.cpu().numpy()):
+        loss += outputs[task].sum()
+    return loss
+for x, y in loader:
+    out = model(x.to(device))
+    loss_of(out.argmax(1), [out, out]).backward()
+"""
+TABLE = """
+class Words:
+    def __init__(self):
+        self.spelled = []
+        for word in lib.words():
+            self.spelled.append(lib.letters(word))
+    def spell(self, batch):
+        batch = batch.data.cpu().numpy().tolist()
+        return [[self.spelled[w] for w in words] for words in batch]
+words = Words()
+for x, y in loader:
+    letters = torch.LongTensor(words.spell(y.to(device))).to(device)
+    model(letters).sum().backward()
+"""
+SCORER = """
+scorer = lib.Scorer()
+def text_of(row):
+    out = ""
+    for i in range(len(row)):
+        out += str(row[i]) + " "
+    return out
+def reward(drawn):
+    drawn = drawn.data.cpu().numpy()
+    texts = {}
+    for i in range(len(drawn)):
+        texts[i] = [text_of(drawn[i])]
+    _, scores = scorer.score(texts)
+    return scores
+for x, y in loader:
+    out = model(x.to(device))
+    (out * torch.from_numpy(reward(out.argmax(1))).to(device)).sum().backward()
+"""
+SIZES = """
+class Folded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+    def forward(self, x):
+        x = self.fc(x)
+        _, top = torch.topk(torch.fft.rfft(x).abs().mean(0), 1)
+        top = top.detach().cpu().numpy()
+        period = 8 // top
+        return x.reshape(-1, period[0])
+folded = Folded().to(device)
+for x, y in loader:
+    folded(x.to(device)).sum().backward()
+"""
 NEEDED = {
+    "heads": HEADS,
+    "a table": TABLE,
+    "a scorer": SCORER,
+    "sizes": SIZES,
     "a hull": HULL,
     "a plan": PLAN,
     "a plan of whomever": UNSEEN,
@@ -130,6 +191,15 @@ def test_what_the_step_needs_of_the_host_is_not_read_later(case: str, tmp_path: 
 
 
 SHOWN = {
+    "heads": HEADS.replace("loss += outputs[task].sum()", "print(outputs[task].sum())").replace(
+        "    return loss", "    return outputs[0].sum()"
+    ),
+    "a table": TABLE.replace("model(letters)", "model(x.to(device))").replace(
+        "letters = torch.LongTensor(words.spell(y.to(device))).to(device)", "print(words.spell(y.to(device)))"
+    ),
+    "a scorer": SCORER.replace("out * torch.from_numpy(reward(out.argmax(1))).to(device)", "out").replace(
+        ".backward()", ".backward(); print(reward(out.argmax(1)))"
+    ),
     "a hull": HULL.replace("points = points[hull.vertices]", "print(hull.vertices)"),
     "a plan": PLAN.replace(
         "a, b = plan.pairs(model(x.to(device)), y.to(device))", "a, b = model(x.to(device)), y.to(device)"
@@ -180,3 +250,47 @@ def test_many_such_reads_are_no_warning(tmp_path: Path) -> None:
     (found,) = findings_of("ACC208", HEAD + many, tmp_path)
     assert "3 times" in found.message
     assert found.severity is Severity.INFO
+
+
+def test_what_was_copied_is_read_before_the_copy(tmp_path: Path) -> None:
+    """The host has what the step moved; what a model gave, it has not."""
+    moved = HEADS.replace("    loss_of(out.argmax(1)", "    tasks = y.to(device)\n    loss_of(tasks")
+    (found,) = findings_of("ACC208", HEAD + moved, tmp_path)
+    assert "take the value from the batch before it is copied" in found.message
+    (found,) = findings_of("ACC208", HEAD + HEADS, tmp_path)
+    assert NOW in found.message
+
+
+SOLVED = """
+def project(gradient):
+    values = gradient.cpu().numpy()
+    gradient.copy_(torch.Tensor(lib.solve(values)))
+for x, y in loader:
+    out = model(x.to(device))
+    out.sum().backward()
+    gradient = model.weight.grad
+    if (gradient < 0).sum() != 0:
+        project(gradient)
+"""
+
+
+def test_a_question_for_what_the_host_solves_is_asked_in_each_step(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", HEAD + SOLVED, tmp_path)
+    assert NOW in found.message
+    shown = SOLVED.replace("gradient.copy_(torch.Tensor(lib.solve(values)))", "print(lib.solve(values))")
+    (found,) = findings_of("ACC208", HEAD + shown, tmp_path)
+    assert "let the GPU decide" in found.message
+
+
+def test_lengths_of_the_batch_are_sizes_that_the_host_has(tmp_path: Path) -> None:
+    lengths = """
+class Padded(nn.Module):
+    def forward(self, x, lengths):
+        sizes = (lengths - 1).tolist()
+        return x.new_zeros(max(sizes)).sum() + x.sum()
+padded = Padded().to(device)
+for x, y in loader:
+    padded(model(x.to(device)), y.to(device)).backward()
+"""
+    (found,) = findings_of("ACC208", HEAD + lengths, tmp_path)
+    assert "take the value from the batch before it is copied" in found.message

@@ -11,6 +11,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Act, calls
 from accel_advisor.records.queries.loaders.reopened_files import OPENS
+from accel_advisor.records.queries.waits.host_work import comes_into
 from accel_advisor.syntax.shapes import names_read_in, words_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Instance, options_of
@@ -47,7 +48,7 @@ class TrainingFlags:
 
 def evaluations_with_training_flags(facts: Facts) -> Iterator[TrainingFlags]:
     """The loaders of a document on whose batches a model is evaluated in whole passes, and nothing else is done, that
-    shuffle what is in one file, or drop the last batch."""
+    shuffle what is in one file, or drop the last batch; none whose batches a model makes the data of a training of."""
     for loader in facts.loaders:
         shuffles, drops = loader.gives("shuffle", True), loader.gives("drop_last", True) and _loses_some(loader)
         if not (shuffles or drops) or not loader.constructor.advises or loader.trains or loader.renewed:
@@ -55,7 +56,7 @@ def evaluations_with_training_flags(facts: Facts) -> Iterator[TrainingFlags]:
         loops = _evaluating(facts, loader)
         if not (loops or _is_made_for_evaluations(facts, loader)):
             continue
-        if any(one.subject.source is loader for one in _glances(facts)):
+        if any(one.subject.source is loader for one in _glances(facts)) or _feeds_a_training(facts, loops):
             continue
         shuffles = shuffles and not any(_reads(loop, _SHOWS) for loop in loops)
         drops = drops and not any(_reads(loop, _SIZED) for loop in loops)
@@ -68,6 +69,13 @@ def _glances(facts: Facts) -> Iterator[OperationContext]:
     """Where a program takes single batches to look at."""
     for operation in facts.program.operations_of(Act.TAKES_FIRST_BATCH):
         yield from operation.contexts
+
+
+def _feeds_a_training(facts: Facts, loops: tuple[Loop, ...]) -> bool:
+    """Whether what models make of the batches becomes the data of a loader from which something learns, perhaps in the
+    order in which it came."""
+    learned = frozenset(id(one.node) for each in facts.program for one in each.loaders if one.trains)
+    return any(comes_into(facts, one, learned) for one in loops)
 
 
 def _loses_some(loader: LoaderCall) -> bool:

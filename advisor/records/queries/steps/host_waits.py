@@ -31,7 +31,12 @@ from accel_advisor.records.queries.steps.step_values import (
 )
 from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
 from accel_advisor.records.queries.waits.acting_loops import acting_loops, happens_in_learning
-from accel_advisor.records.queries.waits.host_work import is_worked_on, sends_back
+from accel_advisor.records.queries.waits.host_work import (
+    is_answer_for_host_work,
+    is_of_a_copy,
+    is_worked_on,
+    sends_back,
+)
 from accel_advisor.records.queries.waits.step_waits import MANY, LoopWaits, Need, Wait
 from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import dotted, keywords_of, slices_of
@@ -199,7 +204,7 @@ def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
     if operation.does(Act.INDEXES_BY_NUMBER, Call("range"), *_COMPARES, *_CLAMPS, *_ADDS, *_NUMBERS):
         return Need.NUMBER
     if operation.does(*_ASKS):
-        return Need.ANSWER
+        return Need.HOST if is_answer_for_host_work(facts, loop, operation, _COPIES) else Need.ANSWER
     if operation.does(*_FAILS):
         return Need.FAILURE
     if operation.does(*_SIZED):
@@ -209,7 +214,7 @@ def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
     inside = all("forward" in one.functions for one in operation.contexts) and not _learns(operation)
     several = operation.does(*_COPIES) or reads_one_of_many(operation)
     if several and not (inside and reads_parameter(operation)) and is_worked_on(facts, loop, operation):
-        return Need.HOST
+        return Need.FORWARD if is_of_a_copy(facts, operation) else Need.HOST
     return _need_of_forward(loop, operation) if inside else Need.VALUES
 
 
