@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.rarity import evaluating_branch, exclude_each_other, lasting_branch, rare_branch, tests_of
+from accel_advisor.syntax.rarity import (
+    evaluating_branch,
+    exclude_each_other,
+    lasting_branch,
+    leaves_with_kept,
+    rare_branch,
+    tests_of,
+)
 from accel_advisor.syntax.shapes import asks_for_something, dotted, modulus_in, names_read_in
 from accel_advisor.values.immutable import immutable
 
@@ -87,8 +94,10 @@ class Condition:
     @property
     def rare(self) -> bool:
         """Whether it is a branch that is seldom taken, by what the test asks for: the first use of something that
-        lasts, one pass of so many, the first passes."""
+        lasts, one pass of so many, the first passes; or what follows an exit with what was kept the first time."""
         node = self.node
+        if self.exits and isinstance(node, cst.If) and isinstance(self.function, cst.FunctionDef):
+            return leaves_with_kept(node, self.function)
         if self.branch is None or self.exits or not isinstance(node, (cst.If, cst.IfExp)):
             return False
         return self.branch == rare_branch(node, self.function)

@@ -48,6 +48,43 @@ def rare_branch(condition: cst.If | cst.IfExp, function: cst.FunctionDef | cst.L
 
 
 @lru_cache(maxsize=4096)
+def leaves_with_kept(condition: cst.If, function: cst.FunctionDef) -> bool:
+    """Whether a branch returns an attribute for which its test asks, or an item of that, and the function fills the
+    same attribute elsewhere: ``if hasattr(self, "mask"): return self.mask``. What follows then happens once, or anew
+    for what the test compares."""
+    last = condition.body.body[-1] if condition.body.body else None
+    returned = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else None
+    if not isinstance(returned, cst.Return) or condition.orelse is not None:
+        return False
+    given = returned.value
+    while isinstance(given, cst.Subscript):
+        given = given.value
+    name = dotted(given)
+    if "." not in name or name not in bindings(function.body) or name in bindings(condition.body):
+        return False
+    test = condition.test
+    while isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        if _asks_whether_there(test.right, name):
+            return True
+        test = test.left
+    return _asks_whether_there(test, name)
+
+
+def _asks_whether_there(test: cst.BaseExpression, name: str) -> bool:
+    """Whether a test is true where an attribute of this name is there and filled."""
+    if isinstance(test, cst.Call) and dotted(test.func) == "hasattr" and len(test.args) == 2:
+        owner, attribute = dotted(test.args[0].value), test.args[1].value
+        text = attribute.evaluated_value if isinstance(attribute, cst.SimpleString) else None
+        return isinstance(text, str) and f"{owner}.{text}" == name
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return False
+    only = test.comparisons[0]
+    if isinstance(only.operator, (cst.IsNot, cst.NotEqual)):
+        return dotted(test.left) == name and dotted(only.comparator) == "None"
+    return isinstance(only.operator, cst.In) and dotted(only.comparator) == name
+
+
+@lru_cache(maxsize=4096)
 def lasting_branch(test: cst.BaseExpression, counting: cst.CSTNode | None = None) -> int | None:
     """Which branch of a condition, 0 or 1, all later passes take because a counter has gone past a bound, as that of
     ``self.steps > config["start"]``; None where the test asks for anything else. ``counting`` is the loop whose passes

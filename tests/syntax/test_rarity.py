@@ -7,7 +7,7 @@ from textwrap import indent
 import libcst as cst
 import pytest
 
-from accel_advisor.syntax.rarity import evaluating_branch, lasting_branch, rare_branch
+from accel_advisor.syntax.rarity import evaluating_branch, lasting_branch, leaves_with_kept, rare_branch
 from accel_advisor.syntax.walking import descendants
 
 
@@ -63,6 +63,28 @@ def test_a_test_says_that_its_branch_is_seldom_taken(body: str) -> None:
 )
 def test_a_test_says_nothing_of_how_often_its_branch_is_taken(body: str) -> None:
     assert _rare(body) == [None]
+
+
+@pytest.mark.parametrize(
+    ("test", "leaves"),
+    [
+        ("hasattr(self, 'mask')", True),
+        ("hasattr(self, 'mask') and self.mask.shape == x.shape", True),
+        ("self.mask is not None", True),
+        ("x in self.mask", True),
+        ("hasattr(self, 'other')", False),
+        ("self.mask is None", False),
+        ("x in self.other", False),
+    ],
+)
+def test_a_function_leaves_with_what_it_kept(test: str, leaves: bool) -> None:
+    for returned, kept in (("self.mask", True), ("self.mask[x]", True), ("x", False), ("other.mask", False)):
+        text = f"def f(self, x):\n    if {test}:\n        return {returned}\n    self.mask = make(x)\n"
+        function = cst.parse_module(text).body[0]
+        assert isinstance(function, cst.FunctionDef)
+        (condition,) = descendants(function.body, cst.If)
+        assert isinstance(condition, cst.If)
+        assert leaves_with_kept(condition, function) is (leaves and kept)
 
 
 def test_all_but_one_pass_of_many_take_the_other_branch() -> None:

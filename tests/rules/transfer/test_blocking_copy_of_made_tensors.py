@@ -162,7 +162,18 @@ for turn in range(conf.turns):
         loss.backward()
         optimizer.step()
 """
+FILL, SORT, COPY = (
+    """    for at, one in enumerate(part):
+        words[at, : len(one)] = torch.LongTensor(one)
+        mask[at, : len(one)] = torch.ones(len(one))
+""",
+    "    words = words[lengths.argsort()]\n",
+    "    words = words.cuda()\n    mask = mask.cuda()\n",
+)
 FILLED = {
+    "filled on the GPU": Pair(
+        COLLATED.replace(FILL + SORT + COPY, COPY + FILL + SORT), COPY + FILL + SORT, FILL + SORT + COPY
+    ),
     "copied without waiting": Pair(
         COLLATED.replace(".cuda()\n    mask", ".cuda(non_blocking=True)\n    mask"), "non_blocking=True"
     ),
@@ -254,3 +265,46 @@ def test_what_a_step_makes_on_the_gpu_is_one_finding(tmp_path: Path) -> None:
     (found,) = findings_of("ACC201", PLACED, tmp_path)
     assert found.message.startswith("`torch.tensor(seen['state'][:, :4], device=self.device")
     assert [one.span.start.row for one in found.related] == [found.span.start.row + 1]
+
+
+MASKED = """
+import conf
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Trainer:
+    def __init__(self):
+        self.net = nn.Conv2d(3, 3, 1).cuda()
+    def labels_of(self, shape):
+        if hasattr(self, "labels") and self.labels.shape == shape:
+            return self.labels
+        labels = np.tile(conf.labels(shape), (shape[0], 1))
+        self.labels = torch.from_numpy(labels).cuda()
+        return self.labels
+    def train(self, loader):
+        optimizer = torch.optim.SGD(self.net.parameters(), 0.1)
+        for (x,) in loader:
+            out = self.net(x.cuda(non_blocking=True))
+            optimizer.zero_grad()
+            (out - self.labels_of(out.shape)).abs().sum().backward()
+            optimizer.step()
+Trainer().train(DataLoader(TensorDataset(torch.zeros(64, 3, 8, 8)), batch_size=16, pin_memory=True))
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "instead"),
+    [
+        ("hasattr(self, 'labels')", "hasattr(self, 'others')"),
+        ("self.labels is not None", "self.labels is None"),
+    ],
+)
+def test_what_is_kept_is_copied_the_first_time(asks: str, instead: str, tmp_path: Path) -> None:
+    check_pair("ACC201", Pair(MASKED.replace('hasattr(self, "labels")', asks), asks, instead), tmp_path)
+
+
+def test_what_is_kept_is_given_back(tmp_path: Path) -> None:
+    returned = "            return self.labels\n"
+    check_pair("ACC201", Pair(MASKED, returned, "            return torch.zeros(2).cuda()\n"), tmp_path)

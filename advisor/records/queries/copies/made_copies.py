@@ -10,12 +10,12 @@ import libcst as cst
 
 from accel_advisor.records.actions import Call, methods
 from accel_advisor.records.queries.destinations import reaches_gpu
+from accel_advisor.records.queries.gradients.flows import flow_of
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.literal_copies import OF_ARRAYS, OF_DATA, OF_LISTS, is_literal, maker_of
 from accel_advisor.records.queries.steps.settled_copies import copies_data, settled_copies
 from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
-from accel_advisor.syntax.shapes import dotted
-from accel_advisor.syntax.walking import descendants
+from accel_advisor.syntax.shapes import dotted, root_of
 from accel_advisor.tables.torch_functions import DEVICE_KINDS
 from accel_advisor.values.evidence import Evidence, Ground
 
@@ -107,7 +107,6 @@ def _goes_to_gpu(facts: Facts, context: OperationContext) -> Evidence | None:
 def _filled_copies(facts: Facts) -> Iterator[list[MadeCopy]]:
     """The copies of batches into which a function writes sample after sample, by function: of several tensors, since
     one alone may be small."""
-    written: dict[int, frozenset[str]] = {}
     functions: dict[int, list[MadeCopy]] = {}
     moves = {id(one.node): one for one in facts.operations_of(*_MOVES)}
     epochs, counted = (one_step_each(facts), paces(facts)) if moves else (False, {})
@@ -115,9 +114,7 @@ def _filled_copies(facts: Facts) -> Iterator[list[MadeCopy]]:
         move, subject = moves.get(id(transfer.node)), getattr(transfer.node.func, "value", None)
         if move is None or not isinstance(subject, cst.Name) or not isinstance(move.function, cst.FunctionDef):
             continue
-        if id(move.function) not in written:
-            written[id(move.function)] = _written_in_loops(move.function)
-        if subject.value not in written[id(move.function)] or not _waits(transfer):
+        if not _waits(transfer) or not _is_written_in_loop(facts, subject, move.function):
             continue
         if not all(one.loader is None and one.moved.on_host for one in transfer.contexts):
             continue
@@ -128,12 +125,23 @@ def _filled_copies(facts: Facts) -> Iterator[list[MadeCopy]]:
     yield from (copies for copies in functions.values() if len(copies) > 1)
 
 
-def _written_in_loops(function: cst.FunctionDef) -> frozenset[str]:
-    """The names of what the loops of a function write parts into."""
-    loops = descendants(function, cst.For)
-    targets = (target.target for loop in loops for one in descendants(loop, cst.Assign) for target in one.targets)
-    written = (one.value for one in targets if isinstance(one, cst.Subscript))
-    return frozenset(one.value for one in written if isinstance(one, cst.Name))
+def _is_written_in_loop(facts: Facts, name: cst.Name, function: cst.FunctionDef) -> bool:
+    """Whether a loop of a function has written parts into what a name stands for where it is read, or into what that
+    was made of since: what is written after the copy is written on the GPU."""
+    flow = flow_of(facts, function)
+    pending, seen = flow.reaching(name)[:] if flow is not None and flow.holds(name) else [], set[int]()
+    while flow is not None and pending:
+        one = pending.pop()
+        if id(one) in seen or one.statement is None:
+            continue
+        seen.add(id(one))
+        targets = one.statement.targets if isinstance(one.statement, cst.Assign) else ()
+        parts = (target.target for target in targets if isinstance(target.target, cst.Subscript))
+        written = any(dotted(part.value) == one.name for part in parts)
+        if written and any(isinstance(above, cst.For) for above in flow.around(one.statement)):
+            return True
+        pending += [other for value in one.values for other in flow.reaching(root_of(value))]
+    return False
 
 
 def _is_made(operation: Operation) -> bool:
