@@ -41,14 +41,15 @@ class LoadWithoutMapLocation(Rule):
         Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
         (`torch.save(model.cpu().state_dict(), file)`), where a run of one process takes back what it trained, where
         nothing shows that a GPU is meant, where the file holds data or the state of a scheduler, and where the program
-        replaces `torch.load`. In a notebook, and where a script, or its program, runs in one process, and on a GPU in
-        any case, it is reported only if this rule is selected by its code or name. Scripts that train nothing are one
-        finding together, or are named by that of a training.
+        replaces `torch.load`. In a notebook, and in a script of one process of which nothing says that it may do
+        without a GPU (a question for one, a device that may be the host, moves that an option decides), it is reported
+        only if this rule is selected by its code or name. Scripts that train nothing are one finding together, or are
+        named by that of a training.
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
         device. No fix is made for a model that is loaded as a whole, and for what the program keeps as it was loaded,
-        such as the tensors of a moving average: there the message asks for the device of the process instead.
+        such as the tensors of a moving average, or an optimizer: there the message asks for the device of the process.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.load.html

@@ -191,7 +191,6 @@ model.load_state_dict(torch.load("a"))
 OTHERS = {
     "a question": "print(torch.cuda.is_available())\n",
     "processes": "torch.distributed.init_process_group('nccl')\n",
-    "another load": "torch.load('b', map_location='cpu')\n",
 }
 
 
@@ -217,6 +216,26 @@ def _minor_beside(script: str, folder: Path) -> bool:
 def test_minor_where_a_program_always_has_its_gpu(case: str, tmp_path: Path) -> None:
     assert _minor_beside("", tmp_path)
     assert not _minor_beside(OTHERS[case], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "minor"),
+    [
+        ("torch.load('b', map_location='cpu')\n", True),
+        ("device = torch.device('cuda' if input() else 'cpu')\n", False),
+        ("import conf\nx = torch.zeros(2)\nif conf.gpu: x = x.cuda()\n", True),
+        ("from accelerate import Accelerator\naccelerator = Accelerator()\n", False),
+    ],
+)
+def test_minor_unless_processes_or_a_host_are_meant(line: str, minor: bool, tmp_path: Path) -> None:
+    assert _minor_beside(line, tmp_path) is minor
+
+
+@pytest.mark.parametrize(("device", "minor"), [("'cuda'", True), ("'cuda' if conf.gpu else 'cpu'", False)])
+def test_minor_where_all_goes_to_the_gpu(device: str, minor: bool, tmp_path: Path) -> None:
+    source = f"{IMPORTS}import conf\ntorch.cuda.manual_seed(0)\nmodel = nn.Linear(2, 2).to({device})\n"
+    (found,) = findings_of("ACC426", source + "model.load_state_dict(torch.load('a'))\n", tmp_path)
+    assert found.minor is minor
 
 
 def test_minor_where_only_a_loader_asks_for_a_gpu(tmp_path: Path) -> None:
@@ -360,6 +379,8 @@ KEPT = {
     "an attribute": ("average.shadow = states.get('ema', {})", "average.shadow"),
     "on a condition": ("average.shadow = states['ema'] if 'ema' in states else {}", "average.shadow"),
     "a module": ("head = states['head']\nhead.eval()", "head"),
+    "a module that was moved before": ("head = nn.Linear(2, 2)\nhead.cuda()\nhead = states['head']", "head"),
+    "an optimizer": ("if input():\n    o = torch.optim.SGD([], 1)\nelse:\n    o = states['o']\n", "o"),
     "a module instead of another": ("head = nn.Linear(2, 2).cuda()\nhead = states['head']", "head"),
 }
 

@@ -40,6 +40,8 @@ _LOAD, _SAVE = Call("torch.load"), Call("torch.save")
 _CUDA = AnyCall("cuda")
 _ASKS_FOR_DEVICES = calls("torch.cuda.is_available", "torch.cuda.device_count")
 _STARTS_RANKS = calls("torch.distributed.init_process_group", "torch.multiprocessing.spawn")
+_STARTS_PROCESSES = frozenset({"accelerate", "composer", "deepspeed", "lightning", "mmengine", "transformers"})
+"""Frameworks that train in as many processes as the command that starts them says, or as there are GPUs."""
 _SET_OTHERWISE = Sets("torch", "load")
 _Uses = dict[str | cst.CSTNode, set[Evidence]]
 
@@ -114,10 +116,11 @@ def _count(program: Program, arguments: tuple[Given, ...]) -> int:
 
 
 def always_has_its_gpu(facts: Facts) -> bool:
-    """Whether a document runs in one process, on a GPU in any case: what was saved from there goes back there. It moves
-    something there whatever its options say, or its program does, which loads nothing for another device."""
+    """Whether a document runs in one process, and nothing says that it may do without its GPU: what was saved from
+    there goes back there. Such are a question for a GPU, a device that may be the host, and moves that an option
+    decides, unless the document moves something there in any case."""
     program = facts.program
-    if _has_ranks(facts):
+    if _has_ranks(facts) or program.frameworks & _STARTS_PROCESSES:
         return False
     if _moves_in_any_case(facts.operations_of(_CUDA)):
         return True
@@ -125,9 +128,11 @@ def always_has_its_gpu(facts: Facts) -> bool:
     asks = any(id(one.node) not in pinning for one in program.operations_of(*_ASKS_FOR_DEVICES))
     if asks or facts.names_device("cpu"):
         return False
-    if not all(one.lacks("map_location", 1) for one in program.operations_of(_LOAD)):
-        return False
-    return _moves_in_any_case(program.operations_of(_CUDA))
+    moves = program.operations_of(_CUDA)
+    if moves:
+        return _moves_in_any_case(moves)
+    kinds = [context.kinds for one in program for transfer in one.transfers for context in transfer.contexts]
+    return all(one <= {"cuda"} or one == {"cpu"} for one in kinds)
 
 
 def _has_ranks(facts: Facts) -> bool:

@@ -39,7 +39,7 @@ def kept_part(facts: Facts, scope: cst.CSTNode, names: Sequence[str]) -> str:
             if _is_part(arg.value, names) and any(_keeps(one) for one in facts.call_graph.called_from(call)):
                 return document.code(arg.value)
     modules = [one for one in names if one not in copied and _is_module(scope, one)]
-    whole = [one for one in modules if not _is_moved(scope, one)]
+    whole = [one for one in modules if not any(_moves_of(scope, one))]
     return next(iter(whole), "") or next(_kept_by_name(facts, scope, names, copied), "")
 
 
@@ -50,9 +50,10 @@ def is_handed_on(scope: cst.CSTNode, name: str) -> bool:
     return any(dotted(one) == name or dotted(one).startswith(f"{name}.") for one in (*given, *bound))
 
 
-def _is_moved(scope: cst.CSTNode, name: str) -> bool:
+def _moves_of(scope: cst.CSTNode, name: str) -> Iterator[cst.Call]:
+    """The calls of methods that move what a name stands for."""
     moves = {f"{name}.{method}" for method in _MOVES}
-    return any(dotted(one.func) in moves for one in descendants(scope, cst.Call))
+    return (one for one in descendants(scope, cst.Call) if dotted(one.func) in moves)
 
 
 def keeps_host_state(name: str) -> bool:
@@ -65,7 +66,9 @@ def _takes_states(callee: str) -> bool:
 
 
 def _kept_by_name(facts: Facts, scope: cst.CSTNode, names: Sequence[str], copied: set[str]) -> Iterator[str]:
-    """The names and attributes that parts are bound to and stay."""
+    """The names and attributes that parts are bound to and stay: an optimizer, too, of which ``cuda`` moves nothing,
+    where the program makes one in another branch."""
+    document = facts.document
     assigns = [(one.targets[0].target, one.value) for one in descendants(scope, cst.Assign) if len(one.targets) == 1]
     moved = {
         dotted(target)
@@ -81,13 +84,19 @@ def _kept_by_name(facts: Facts, scope: cst.CSTNode, names: Sequence[str], copied
             continue
         name = dotted(target)
         if isinstance(target, cst.Attribute) and words_of(target.attr.value) & _TENSORS:
-            yield facts.document.code(target)
-        if (
-            isinstance(target, cst.Name)
-            and name not in copied
-            and (name in moved or (_is_module(scope, name) and not _is_moved(scope, name)))
-        ):
+            yield document.code(target)
+        if not isinstance(target, cst.Name) or name in copied:
+            continue
+        here = document.span(value).start.offset
+        late = any(document.span(one).start.offset > here for one in _moves_of(scope, name))
+        if name in moved or (not late and (_is_module(scope, name) or _is_built(assigns, name))):
             yield name
+
+
+def _is_built(assigns: Sequence[tuple[cst.BaseAssignTargetExpression, cst.BaseExpression]], name: str) -> bool:
+    """Whether a name stands for an object of a class, by another statement that binds it."""
+    made = (value.func for target, value in assigns if isinstance(value, cst.Call) and dotted(target) == name)
+    return any(dotted(one).rpartition(".")[2][:1].isupper() for one in made)
 
 
 def _is_part(node: cst.BaseExpression, names: Sequence[str]) -> bool:
