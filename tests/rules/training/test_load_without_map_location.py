@@ -290,6 +290,13 @@ def test_minor_where_an_option_only_says_which(move: str, tmp_path: Path) -> Non
     assert not found.minor
 
 
+@pytest.mark.parametrize(("asked", "minor"), [("args.ngpu > 0", False), ("args.kind == 'large'", True)])
+def test_minor_where_an_option_chooses_the_model_alone(asked: str, minor: bool, tmp_path: Path) -> None:
+    chosen = ONE_GPU.replace(".cuda()", f"\nif {asked}: model = model.cuda()")
+    (found,) = findings_of("ACC426", IMPORTS + OPTION + chosen, tmp_path)
+    assert found.minor is minor
+
+
 def test_aside_where_nothing_is_trained(tmp_path: Path) -> None:
     load = IMPORTS + LEARNER + "model.load_state_dict(torch.load('m.pt'))\n"
     training = load + "for x, y in loader:\n    model(x.to(device)).sum().backward()\n"

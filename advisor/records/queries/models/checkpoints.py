@@ -164,8 +164,8 @@ def _given_for_pinning(loader: cst.BaseExpression) -> list[cst.Arg]:
 
 
 def _is_chosen(context: OperationContext) -> bool:
-    """Whether a condition decides whether something happens at all in a run, and not only when."""
-    return any(one.test is not None and one.varies is None for one in context.conditions)
+    """Whether a question for the device decides whether something happens at all in a run, and not only when."""
+    return any(one.asks_for_place and one.varies is None for one in context.conditions)
 
 
 def _is_for_others(facts: Facts) -> bool:
