@@ -317,10 +317,11 @@ class Program(tuple[Facts, ...]):
         """The first loop that trains, as :meth:`first_training_but` says."""
         return self.first_training_but(())
 
-    def first_training_but(self, documents: Collection[Document]) -> Loop | None:
-        """The first loop, in the order of files, that trains, but for those in some documents: of those that take
-        batches, where there are any, and of these, of those in which an optimizer takes steps."""
-        learning = [loop for facts in self for loop in facts.loops if loop.learns and loop.document not in documents]
+    def first_training_but(self, documents: Collection[Document], loops: Collection[Loop] = ()) -> Loop | None:
+        """The first loop, in the order of files, that trains, but for those in some documents and some others: of
+        those that take batches, where there are any, and of these, of those in which an optimizer takes steps."""
+        found = (loop for facts in self for loop in facts.loops if loop.learns and loop.document not in documents)
+        learning = [loop for loop in found if loop not in loops]
         fed = [loop for loop in learning if loop.loaders] or learning
         fed = [loop for loop in fed if loop.updates] or fed
         return min(fed, key=lambda one: (one.document.filename, one.document.order(one.node)), default=None)

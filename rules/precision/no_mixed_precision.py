@@ -19,7 +19,8 @@ class NoMixedPrecision(Rule):
         attention or recurrent layers or more, lists of them, or a model of torchvision, timm or the like) and never
         mentions a precision: no autocast, half, bfloat16 or float64, and none for float32 products. A precision that
         only an option of the command line switches on, which is off by default, is none, nor is an import of apex or
-        `torch.cuda.amp` that nothing uses.
+        `torch.cuda.amp` that nothing uses. Loops that train linear layers alone, as on stored features, that attack a
+        finished model, or whose model stays on the host are passed over.
 
     Why it costs time
         Tensor cores multiply matrices in half precision several times as fast as in float32, and activations take half

@@ -17,7 +17,7 @@ from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.records.facts import Facts, Loop, Program
     from accel_advisor.records.given import Given, Module
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import ModuleCall, ModuleCallContext
@@ -366,18 +366,18 @@ def _happens_around(context: OperationContext, loop: Loop) -> bool:
     return above and all(one in loop.outer for one in context.loops)
 
 
-def only_differentiates(facts: Facts, loop: Loop) -> bool:
+def only_differentiates(program: Program, loop: Loop) -> bool:
     """Whether a loop computes gradients for their own sake, as an explanation of what a model sees does: the model was
     put in evaluation mode on the way to the loop, and nothing makes a step, there or in the loops around it."""
     if isinstance(loop.node, cst.FunctionDef):
         return False  # the step of an optimizer, or of a training that a framework runs
     around = {loop, *loop.outer}
-    steps = facts.program.operations_of(AnyCall("step"))
+    steps = program.operations_of(AnyCall("step"))
     if any(not around.isdisjoint(context.loops) for one in steps for context in one.contexts):
         return False
     switches = [
         (one.what.name == "eval" or one.gives("mode", False, 0), context)
-        for one in facts.program.operations_of(*_SWITCHES)
+        for one in program.operations_of(*_SWITCHES)
         for context in one.contexts
     ]
     before = [evaluating for evaluating, context in switches if _is_on_the_way(context, loop)]

@@ -167,7 +167,9 @@ def test_names_the_steps_of_other_functions(tmp_path: Path) -> None:
     ],
 )
 def test_models_of_transformers_are_deep(net: str, *, deep: bool, tmp_path: Path) -> None:
-    source = program("net.cuda()", net=f"import transformers\npart = {net}\nnet = nn.Linear(8, 2)\n")
+    source = program(
+        "net.cuda()", net=f"import transformers\npart = {net}\nnet = nn.Sequential(part, nn.Linear(8, 2))\n"
+    )
     assert bool(findings_of("ACC417", source, tmp_path)) is deep
 
 

@@ -311,3 +311,24 @@ for x, labels in conf.batches():
 def test_a_comparison_that_a_tensor_is_indexed_with_is_a_mask(tmp_path: Path) -> None:
     index = Pair(MASKED.replace("INDEX", "conf.kept"), "conf.kept", "labels != conf.padding")
     check_pair("ACC208", index, tmp_path)
+
+
+TOY = (
+    HEAD
+    + """
+def toy(lib):
+    net = nn.Linear(8, 2)
+    for x in range(100):
+        loss = lib.loss(net(lib.draw()))
+        loss.backward()
+        print(loss.item())
+toy(lib)
+"""
+)
+
+
+def test_a_gpu_elsewhere_says_nothing_of_a_training_on_the_host(tmp_path: Path) -> None:
+    assert severities("ACC208", TOY, tmp_path) == []
+    assert severities("ACC208", TOY.replace("net = nn.Linear(8, 2)", "net = nn.Linear(8, 2).to(lib.device)"), tmp_path)
+    assert severities("ACC208", TOY.replace("net(lib.draw())", "model(lib.draw())"), tmp_path)
+    assert severities("ACC208", TOY.replace("net = nn.Linear(8, 2)", "net = lib.placed(nn.Linear(8, 2))"), tmp_path)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import AnyCall, Call
-from accel_advisor.records.queries.models.full_precision import SMALL_SETS, is_deep, leaves_precision_alone
+from accel_advisor.records.queries.autocast.judged_loops import SMALL_SETS
+from accel_advisor.records.queries.models.full_precision import is_deep, leaves_precision_alone
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.records.queries.autocast.judged_loops import first_judged, other_judged
 from accel_advisor.records.queries.autocast.replicas import replicated_in
 from accel_advisor.records.queries.models.autocast_hazards import needing_float32
 from accel_advisor.records.queries.models.float32_products import moved_in_float32
 from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
 from accel_advisor.records.queries.training_loops import first_step, trainings
 from accel_advisor.records.queries.waits.acting_loops import acting_loops
-from accel_advisor.syntax.imports import bound_by, full_name, modules_imported
+from accel_advisor.syntax.imports import bound_by, full_name
 from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
@@ -28,7 +27,7 @@ from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
-    from accel_advisor.records.facts import Facts, Loop, Program
+    from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import ModuleCall
     from accel_advisor.source.document import Document
@@ -85,8 +84,6 @@ _FACTORIES = (
 _TRANSFORMERS = within("transformers", "pytorch_transformers", "pytorch_pretrained_bert")
 _MODEL = re.compile(r"(?:Model|For[A-Z]\w+)(?:\.from_(?:pretrained|config))?$")
 """What their models are called, whose layers are many."""
-SMALL_SETS = calls(*(f"torchvision.datasets.{name}MNIST" for name in ("", "Fashion", "K", "E", "Q")))
-"""Data sets of digits and the like, which any model learns at once."""
 _OF_TORCH = within("torch", "Tensor")
 _MANY = 4
 """Places that build convolutions, from which on a model is no exercise."""
@@ -132,7 +129,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     """The loop that trains a deep model on a GPU in float32 and calls it in this document, if the program never
     mentions another precision; None where another loop of the program stands for it, or the move of its attention
     layers."""
-    first = facts.program.once(_first)
+    first = facts.program.once(first_judged)
     if first is None or acting_loops(facts, [first]):
         return None  # the small networks of an agent wait for what they act on
     model = first_step(facts, first)
@@ -159,7 +156,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     basis = PROVEN if proven else Evidence.of(Ground.GPU, Ground.LAYERS)
     basis |= Evidence.of(Ground.DEFAULT) if option else PROVEN
     penalty = twice[0] if twice else None
-    others, kept = tuple(_others(facts, first)), tuple(needing_float32(facts))
+    others, kept = tuple(other_judged(facts, first)), tuple(needing_float32(facts))
     inside = first.holds(document, node)
     calls = () if inside else descendants(first.node, cst.Call)
     way = next((one for one in calls if facts.call_graph.leads_to(one, node)), None)
@@ -180,40 +177,6 @@ def _judged(facts: Facts, loop: Loop, loss: cst.Call | None) -> cst.Call | None:
     bound = (one for one in descendants(loop.node, cst.Assign) if dotted(one.targets[0].target) == given.value)
     calls = (one.value for one in bound if isinstance(one.value, cst.Call) and id(one.value) not in known)
     return next(calls, None)
-
-
-def _first(program: Program) -> Loop | None:
-    """The first loop of a program that trains, but for those of scripts that train on digits, and of documents that
-    another one with such a loop imports, which has a finding of its own: one that takes batches, where there is any."""
-    small = {one.document for one in program if one.operations_of(*SMALL_SETS)}
-    learning = {loop.document for each in program for loop in each.loops if loop.learns} - small
-    imports: dict[str, set[Document]] = {}
-    for one in learning:
-        for name in one.once(modules_imported):
-            imports.setdefault(name, set()).add(one)
-    beneath = {one for one in learning if imports.get(_module_name(one), set()) - {one}}
-    return program.first_training_but(small | (beneath if beneath < learning else set()))
-
-
-def _module_name(document: Document) -> str:
-    path = PurePath(document.filename)
-    return path.parent.name if path.stem == "__init__" else path.stem
-
-
-def _others(facts: Facts, first: Loop) -> Iterator[tuple[Document, cst.CSTNode]]:
-    """Where the first loop of each other function of a program in which a model learns from batches calls it."""
-    seen = {(id(first.document), id(first.function))}
-    for each in facts.program:
-        fed = [one for one in each.loops if one.learns and one.loaders and one.document is each.document]
-        if each.document is not first.document and each.operations_of(*SMALL_SETS):
-            continue
-        for loop in sorted(fed, key=lambda one: each.document.order(one.node)):
-            where = id(each.document), id(loop.function)
-            if where not in seen:
-                seen.add(where)
-                model = first_step(facts, loop)
-                here = model is not None and model.document is each.document
-                yield each.document, model.node if model is not None and here else loop.node
 
 
 def _may(facts: Facts) -> bool:

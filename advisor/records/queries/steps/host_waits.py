@@ -31,6 +31,7 @@ from accel_advisor.records.queries.steps.step_values import (
 )
 from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
 from accel_advisor.records.queries.waits.acting_loops import acting_loops, happens_in_learning
+from accel_advisor.records.queries.waits.host_training import loops_on_host
 from accel_advisor.records.queries.waits.host_work import (
     is_answer_for_host_work,
     is_of_a_copy,
@@ -141,7 +142,7 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
         )
     acting = acting_loops(facts, found)
     for loop, waits in found.items():
-        if only_differentiates(facts, loop) or _gives_closures(loop) or all(one.guards for one in waits):
+        if only_differentiates(facts.program, loop) or _gives_closures(loop) or all(one.guards for one in waits):
             continue
         if loop in acting:
             waits = [one for one in waits if happens_in_learning(facts, loop, one.operation)]
@@ -264,7 +265,7 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
                 continue  # an optimizer is for whoever trains, and most do so on a GPU
             loop = training_loop(context, epochs=epochs)
             basis = read_on_gpu(facts, operation, context, shown) if loop is not None else None
-            if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
+            if loop is None or basis is None or (not basis.proven and _is_on_host(facts, loop, operation)):
                 continue
             if is_for_eyes(context) or explains_there(facts.program, context, loop):
                 continue
@@ -287,6 +288,11 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
         taken = {branch for branch in chosen if branch is not None}
         if len(taken) == side.branches:
             yield from ((operation, loop, basis) for operation, basis in found)
+
+
+def _is_on_host(facts: Facts, loop: Loop, operation: Operation) -> bool:
+    """Whether an operation reads what is on the host, as the program says, or because its loop trains there."""
+    return loop in facts.program.once(loops_on_host) or is_on_host(facts, loop, operation)
 
 
 def is_for_eyes(context: OperationContext) -> bool:
