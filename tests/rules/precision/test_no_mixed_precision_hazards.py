@@ -39,6 +39,10 @@ HAZARDS = {
     "an operator without parentheses": ("- 3 * torch.matmul(x, y.T)", "+ -2 * x @ y.T"),
     "a number of another base": ("- 3 * torch", "- 0x2 * torch"),
     "a loss that autocast refuses": ("net(x.cuda()).sum()", "nn.BCELoss()(net(x.cuda()).sigmoid(), y)"),
+    "the nearest as the largest of what is negated": (
+        "3 * torch.matmul(x, y.T)\n    return distances.topk(3).indices",
+        "2 * torch.matmul(x, y.T)\n    return (-distances).max(1)[1]",
+    ),
     "a decomposition": ("net(x.cuda()).sum()", "torch.linalg.svdvals(net(x.cuda())).sum()"),
 }
 
@@ -94,10 +98,76 @@ def test_transforms_of_modules_are_named_and_not_those_of_data(tmp_path: Path) -
     assert _kept(data.replace("spectra(net", "(net"), tmp_path / "data") == 0
 
 
+def test_each_kernel_is_named(tmp_path: Path) -> None:
+    kernel = TRAINING[TRAINING.index("class Fused") : TRAINING.index("def nearest")]
+    source = TRAINING.replace(kernel, kernel + kernel.replace("Fused", "Other"))
+    assert _kept(source.replace("torch.relu(x)", "kernels.relu_forward(x)"), tmp_path / "both") == 2
+    (tmp_path / "second").mkdir()
+    (found,) = findings_of("ACC417", source.replace("torch.relu", "kernels.relu"), tmp_path / "second")
+    assert "half precision breaks: `Fused`, `Other`" in found.message
+
+
+FROM_ONE = """
+def judged(p):
+    return torch.log(1 - p).mean()
+class Judge(nn.Module):
+    def forward(self, p):
+        return torch.log(1 - torch.sigmoid(p)).mean()
+"""
+DIFFERENCES = TRAINING.replace("net.cuda()\n", FROM_ONE + "net.cuda()\n").replace(
+    "net(x.cuda()).sum()", "judged(net(x.cuda()).sigmoid())"
+)
+LOGARITHM = "torch.log(1 - p).mean()"
+
+
+@pytest.mark.parametrize(
+    ("instead", "condition"),
+    [
+        (LOGARITHM, "torch.log(2 - p).mean()"),
+        (LOGARITHM, "torch.log(p).mean()"),
+        (LOGARITHM, "(1 - p).mean()"),
+        (LOGARITHM, "torch.log(1 - p.float()).mean()"),
+        (".sigmoid())", ".softmax(1))"),
+        ("judged(net(x.cuda()).sigmoid())", "judged(x.cuda()).mean() + net(x.cuda()).sum()"),
+        ("judged(net(x.cuda()).sigmoid())", "net(x.cuda()).sum()"),
+    ],
+    ids=["from two", "of the rest", "no logarithm", "cast", "in float32", "of the batch", "not called"],
+)
+def test_what_is_left_of_one_is_named_where_half_precision_rounds_it(
+    instead: str, condition: str, tmp_path: Path
+) -> None:
+    alone = DIFFERENCES.replace("torch.sigmoid(p)", "p")
+    assert _kept(alone, tmp_path / "with") == 1
+    assert instead in alone
+    assert _kept(alone.replace(instead, condition), tmp_path / "without") == 0
+
+
+@pytest.mark.parametrize(
+    "steep",
+    [
+        "torch.sqrt((1.0 - torch.pow(p, 2)).clamp(0, 1))",
+        "(1 - p**2).sqrt()",
+        "torch.log(1 - p + 1e-8)",
+        "torch.acos(p.clamp(-1, 1))",
+        "torch.log2(torch.clamp(1 - p, min=1e-6))",
+    ],
+)
+def test_each_function_that_is_steep_there(steep: str, tmp_path: Path) -> None:
+    alone = DIFFERENCES.replace("torch.sigmoid(p)", "p")
+    assert _kept(alone.replace("torch.log(1 - p)", steep, 1), tmp_path / "steep") == 1
+
+
+def test_a_loss_that_nothing_is_seen_to_call(tmp_path: Path) -> None:
+    assert _kept(DIFFERENCES, tmp_path / "seen") == 2
+    (tmp_path / "named").mkdir()
+    (found,) = findings_of("ACC417", DIFFERENCES, tmp_path / "named")
+    assert "`torch.log(1 - p)`, `torch.log(1 - torch.sigmoid(p))`" in found.message
+
+
 def _kept(source: str, folder: Path) -> int:
     """How many places the one finding wants to keep in float32."""
     folder.mkdir()
     (found,) = findings_of("ACC417", source, folder)
-    kept = [one for one in found.related if "stays in float32" in one.message]
+    kept = [one for one in found.related if one.message.startswith("this, and what it is computed from, stays in")]
     assert ("leave in float32" in found.message) == bool(kept)
     return len(kept)

@@ -92,7 +92,7 @@ else:
 def test_autocast_stands_in_the_forward_that_threads_run(wrap: str, called: str, tmp_path: Path) -> None:
     message = of(tmp_path, wrap, called).message
     assert INSIDE in message
-    assert message.endswith("and compute the loss under it, too")
+    assert message.endswith("and compute the loss under it, too, and `.float()` wherever numpy reads what it returns")
 
 
 @pytest.mark.parametrize(

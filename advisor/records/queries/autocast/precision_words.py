@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.records.queries.autocast.replicas import classes_in
 from accel_advisor.records.queries.models.autocast_hazards import name_of
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
@@ -41,7 +41,14 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
     if training.kept:
         parts = dict.fromkeys(f"`{name_of(document, kept)}`" for document, kept in training.kept)
         remedy += f", and leave in float32 what half precision breaks: {', '.join(parts)}"
+    if not old:
+        remedy += _before_numpy(training, threads)
     return remedy, since
+
+
+def read_by_numpy(facts: Facts, training: FullPrecision) -> tuple[Operation, ...]:
+    """Where numpy would raise about bfloat16; it has float16."""
+    return () if _is_old(facts) else training.arrays
 
 
 def threads_of(facts: Facts, training: FullPrecision) -> tuple[Operation, ...]:
@@ -52,7 +59,7 @@ def threads_of(facts: Facts, training: FullPrecision) -> tuple[Operation, ...]:
 def what_stays(facts: Facts, part: cst.CSTNode) -> str:
     """How a part of a program is left in float32."""
     off = "torch.cuda.amp.autocast(enabled=False)" if _is_old(facts) else 'torch.autocast("cuda", enabled=False)'
-    return f"this stays in float32, under `{off}`"
+    return f"this, and what it is computed from, stays in float32, under `{off}`"
 
 
 def _is_old(facts: Facts) -> bool:
@@ -68,3 +75,13 @@ def _in_threads(threads: tuple[Operation, ...], autocast: str, *, old: bool) -> 
         return f"decorate the `forward` of {named} with `@{autocast}`, {why}, and compute the loss under it, too"
     rest = "the rest of the model and the loss"
     return f"compute the `forward` that DataParallel calls under `{autocast}`, {why}, and {rest} under it, too"
+
+
+def _before_numpy(training: FullPrecision, threads: tuple[Operation, ...]) -> str:
+    """What to do where results are read as arrays; whoever calls a decorated ``forward`` may do so."""
+    if not training.arrays:
+        return ", and `.float()` wherever numpy reads what it returns" if threads else ""
+    functions = [one.function for one in training.arrays]
+    names = dict.fromkeys(f"`{one.name.value}`" for one in functions if isinstance(one, cst.FunctionDef))
+    inside = f", as in {' and '.join([*names][:_MOST_NAMED])}," if names else ","
+    return f", and call `.float()` before numpy reads the results{inside} since it has no bfloat16"

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, calls, methods, within
+from accel_advisor.records.queries.autocast.rounded_differences import STEEP_NAMES, rounded_differences
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.torch_modules import FUNCTION_BASES
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation
     from accel_advisor.source.document import Document
 
@@ -41,13 +42,17 @@ _LOADS = frozenset({"load", "load_inline"})
 _KNOWN = ("torch", "numpy", "math", "typing", "functools", "itertools", "warnings", "einops")
 _CASTS = (AnyCall("custom_fwd"), AnyCall("amp_custom_fwd"))
 _PRODUCTS = frozenset({"matmul", "bmm", "mm", "einsum"})
+_FARTHEST = frozenset({"max", "argmax"})
 _NEAREST = frozenset({"topk", "sort", "argsort", "min", "argmin", "kthvalue"})
 
 
-def needing_float32(facts: Facts) -> Iterator[tuple[Document, cst.CSTNode]]:
+def needing_float32(facts: Facts, loop: Loop | None = None) -> Iterator[tuple[Document, cst.CSTNode]]:
     """What of a program autocast would break: calls of kernels that know float32 only, distances that are differences
     of large products, by which the nearest of points are taken, decompositions of matrices, and Fourier transforms in
-    modules; the first of each kind in each document."""
+    modules; the first of each kind in each document, but all kernels. Of the steps of a loop, also differences from
+    one of which half precision leaves nothing."""
+    if loop is not None:
+        yield from rounded_differences(facts, loop)
     for each in facts.program:
         decomposes = each.operations_of(*_NEEDS_DIGITS)
         if decomposes:
@@ -58,9 +63,7 @@ def needing_float32(facts: Facts) -> Iterator[tuple[Document, cst.CSTNode]]:
     documents = [one.document for one in facts.program]
     casts = facts.does(*_CASTS)
     for document in documents:
-        kernel = None if casts else _kernel(document)
-        if kernel is not None:
-            yield document, kernel
+        yield from ((document, one) for one in (() if casts else _kernels(document)))
         distances = _measured_by_products(document)
         if distances is not None:
             yield document, distances
@@ -73,6 +76,9 @@ def name_of(document: Document, part: cst.CSTNode) -> str:
         return part.name.value
     named = part.func if isinstance(part, cst.Call) else part
     given = part.args[0].value if isinstance(part, cst.Call) and part.args else None
+    name = dotted(named).rpartition(".")[2]
+    if name in STEEP_NAMES and isinstance(part, cst.Call):
+        return " ".join(document.code(part).split())
     if isinstance(given, cst.SimpleString) and dotted(named).rpartition(".")[2] in _LOADS:
         return given.raw_value
     return " ".join(document.code(named).split())
@@ -87,8 +93,8 @@ def _is_in_a_module(operation: Operation) -> bool:
     )
 
 
-def _kernel(document: Document) -> cst.ClassDef | None:
-    """A function of autograd that hands tensors to what is imported and is no known library: a compiled module."""
+def _kernels(document: Document) -> Iterator[cst.ClassDef]:
+    """The functions of autograd that hand tensors to what is imported and is no known library: a compiled module."""
     for cls in descendants(document.tree, cst.ClassDef):
         bases = [full_name(document.imported, one.value) for one in cls.bases]
         forward = methods_of(cls).get("forward")
@@ -96,15 +102,19 @@ def _kernel(document: Document) -> cst.ClassDef | None:
             continue
         names = (full_name(document.imported, one.func) for one in descendants(forward, cst.Call))
         if any(name and name.partition(".")[0] not in _KNOWN for name in names):
-            return cls
-    return None
+            yield cls
 
 
 def _measured_by_products(document: Document) -> cst.CSTNode | None:
     """The squared distances of a document that come of ``-2 * x @ y``, where what is nearest is picked by some."""
     doubled = next(filter(_is_doubled_product, descendants(document.tree, cst.BinaryOperation)), None)
-    picks = doubled is not None and any(one.attr.value in _NEAREST for one in descendants(document.tree, cst.Attribute))
+    picks = doubled is not None and any(map(_picks_nearest, descendants(document.tree, cst.Attribute)))
     return doubled if picks else None
+
+
+def _picks_nearest(node: cst.Attribute) -> bool:
+    """Whether a method or function picks by the smallest distance, or by the largest of what is negated."""
+    return node.attr.value in _NEAREST or (node.attr.value in _FARTHEST and isinstance(node.value, cst.UnaryOperation))
 
 
 def _is_doubled_product(node: cst.BinaryOperation) -> bool:

@@ -11,6 +11,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.records.queries.autocast.array_reads import read_as_arrays
 from accel_advisor.records.queries.autocast.judged_loops import first_judged, other_judged
 from accel_advisor.records.queries.autocast.replicas import replicated_in
 from accel_advisor.records.queries.models.autocast_hazards import needing_float32
@@ -108,6 +109,7 @@ class FullPrecision:
         others: where the first such loop of each other function of the program calls the model, or else that loop.
         kept: what of the program has to be left in float32.
         replicated: where DataParallel is put around what the loop calls.
+        arrays: where numpy is given what the model computes, which it cannot read in bfloat16.
         basis: what shows that it trains such a model on a GPU.
     """
 
@@ -122,6 +124,7 @@ class FullPrecision:
     others: tuple[tuple[Document, cst.CSTNode], ...]
     kept: tuple[tuple[Document, cst.CSTNode], ...]
     replicated: tuple[Operation, ...]
+    arrays: tuple[Operation, ...]
     basis: Evidence
 
 
@@ -156,12 +159,15 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     basis = PROVEN if proven else Evidence.of(Ground.GPU, Ground.LAYERS)
     basis |= Evidence.of(Ground.DEFAULT) if option else PROVEN
     penalty = twice[0] if twice else None
-    others, kept = tuple(other_judged(facts, first)), tuple(needing_float32(facts))
+    others, kept = tuple(other_judged(facts, first)), tuple(needing_float32(facts, first))
     inside = first.holds(document, node)
     calls = () if inside else descendants(first.node, cst.Call)
     way = next((one for one in calls if facts.call_graph.leads_to(one, node)), None)
     wrapped = tuple(replicated_in(facts, first, document, node))
-    return FullPrecision(first, document, node, loss, way, option, switch, penalty, others, kept, wrapped, basis)
+    arrays = tuple(read_as_arrays(facts, first, wrapped))
+    return FullPrecision(
+        first, document, node, loss, way, option, switch, penalty, others, kept, wrapped, arrays, basis
+    )
 
 
 def _is_loss_in(loop: Loop, call: ModuleCall) -> bool:
