@@ -99,7 +99,7 @@ class LightningFullPrecision(Rule):
             remedy += ' (`"bf16"` before Lightning 2)'
         if kept:
             remedy += ", and leave in float32 what half precision breaks"
-        keep = 'this stays in float32, under `torch.autocast("cuda", enabled=False)`'
+        keep = 'this, and what it is computed from, stays in float32, under `torch.autocast("cuda", enabled=False)`'
         related = [also_at(document, one, keep) for document, one in kept]
         fix = None if old else pass_argument(trainer.operation, "precision", '"bf16-mixed"')
         since = None if old else _SINCE

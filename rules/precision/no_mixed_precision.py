@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.autocast.precision_words import read_by_numpy, remedy_of, threads_of, what_stays
+from accel_advisor.records.queries.autocast.precision_words import places_of, remedy_of, threads_of, what_stays
 from accel_advisor.records.queries.models.full_precision import full_precision
 from accel_advisor.rule import Rule, also_at
 
@@ -63,9 +63,10 @@ class NoMixedPrecision(Rule):
         such as `amp` or `fp16`. Where the project rules torch 1.10 out it names what torch 1.6 has, and is minor where
         that is ruled out, too. Of a model in DataParallel it says that autocast has to stand in the `forward` that the
         threads call: they would take float16 for the bfloat16 of one around the call. Where autocast would break a part
-        of what is computed (kernels of the project's own, the nearest points by `-2 * x @ y`, `log(1 - p)`, decompositions
-        of matrices, `BCELoss`), it names that part, which has to stay in float32, and where numpy is given bfloat16, it
-        says so: that raises.
+        of what is computed (kernels of the project's own, the nearest points by `-2 * x @ y`, `log(1 - p)`,
+        decompositions of matrices, `BCELoss`), it names that part, which has to stay in float32. It also names where
+        what is bfloat16 then goes to numpy, or by an index into a tensor of float32: both raise; and inputs that are
+        moved by their gradients, in attacks and samplers, whose steps may be rounded away.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp
@@ -98,7 +99,6 @@ class NoMixedPrecision(Rule):
         threads = "DataParallel runs this in threads"
         related += [also_at(one.document, one.node, threads) for one in threads_of(facts, training)]
         related += [also_at(*kept, what_stays(facts, kept[1])) for kept in training.kept]
-        arrays = read_by_numpy(facts, training)
-        related += [also_at(one.document, one.node, "numpy cannot read bfloat16: `.float()` first") for one in arrays]
+        related += [also_at(*place) for place in places_of(facts, training)]
         related += [also_at(document, step, "this loop trains in float32, too") for document, step in training.others]
         yield self.finding(facts, node, claim, remedy, related=related, basis=training.basis, since=since)

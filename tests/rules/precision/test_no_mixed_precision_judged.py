@@ -26,12 +26,13 @@ with torch.no_grad():
 net = Probe(8).cuda()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for (x,) in loader:
-    net(x.cuda().flatten(1)).sum().backward()
+    net(x.cuda()).sum().backward()
     optimizer.step()
 """
 )
 SPEAKING = {
-    "the encoder runs in each step": ("net(x.cuda()", "net(encoder(x.cuda())"),
+    "the encoder runs in each step": ("net(x.cuda())", "net(encoder(x.cuda()))"),
+    "what an unknown function made of the batch": ("net(x.cuda())", "net(conf.features(x.cuda()))"),
     "a part that is not known": ("self.out = nn.Linear(n, 2)", "self.out = conf.part(n)"),
     "a convolution of its own": ("self.out = nn.Linear(n, 2)", "self.out = nn.Sequential(nn.Conv2d(3, 3, 3))"),
     "a list of layers": ("self.out = nn.Linear(n, 2)", "self.out = nn.Sequential(*conf.layers)"),
@@ -96,9 +97,18 @@ def test_a_gpu_elsewhere_says_nothing_of_a_loop_whose_model_stays_on_the_host(tm
 
 
 def test_the_next_loop_is_judged_instead(tmp_path: Path) -> None:
-    later = f"def real():\n    net = {DEEP}.cuda()\n    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
-    later += "    for (x,) in loader:\n        net(x.cuda()).mean().backward()\n        optimizer.step()\nreal()\n"
-    source = TOY + later
+    moved = f"def real():\n    net = {DEEP}.cuda()\n    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    moved += "    for (x,) in loader:\n        net(x.cuda()).mean().backward()\n        optimizer.step()\nreal()\n"
+    source = TOY + moved
     (found,) = findings_of("ACC417", source, tmp_path)
     assert source[found.span.start.offset :].startswith("net(x.cuda())")
     assert "this loop trains in float32, too" not in [one.message for one in found.related]
+
+
+def test_a_model_that_is_built_around_another_one_lives_where_that_does(tmp_path: Path) -> None:
+    around = "class Around(nn.Module):\n    def __init__(self, part):\n        super().__init__()\n"
+    around += "        self.part = part\n    def forward(self, x):\n        return self.part(x)\n"
+    source = TOY.replace("def toy():\n", around + "def toy(part):\n").replace("toy()\n", "toy(conf.part)\n")
+    source = source.replace("net = nn.Seq", "parts = nn.Seq")
+    assert findings_of("ACC417", source.replace("8)])\n", "8)])\n    net = parts\n"), tmp_path) == []
+    assert len(findings_of("ACC417", source.replace("8)])\n", "8)])\n    net = Around(part)\n"), tmp_path)) == 1

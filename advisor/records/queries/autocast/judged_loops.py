@@ -11,7 +11,7 @@ import libcst as cst
 from accel_advisor.records.actions import any_calls, calls
 from accel_advisor.records.queries.evaluation import only_differentiates
 from accel_advisor.records.queries.training_loops import first_step
-from accel_advisor.records.queries.waits.host_training import loops_on_host
+from accel_advisor.records.queries.waits.host_training import loops_on_host, may_hold_another
 from accel_advisor.syntax.imports import full_name, modules_imported
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
@@ -85,6 +85,9 @@ def _is_linear(program: Program, loop: Loop) -> bool:
     called = [(call, context) for call, context in program.calls_in.get(loop, ()) if not call.loss]
     if not called or any(context.model is None or context.others for _, context in called):
         return False
+    given = [one for _, context in called if not context.nested for one in context.arguments]
+    if not all(one.given.source is not None for one in given):
+        return False  # something else may have made it of the batch, as a deep model does
     models = {id(context.model): context.model for _, context in called if context.model is not None}
     if not all(_is_made_of_linear(program, one) for one in models.values()):
         return False
@@ -93,7 +96,7 @@ def _is_linear(program: Program, loop: Loop) -> bool:
 
 def _is_made_of_linear(program: Program, module: Module) -> bool:
     """Whether a module is built of such layers, each of which its text builds itself, and no list of them."""
-    if not program[0].layers.of(module) <= _LINEAR:
+    if may_hold_another(module) or not program[0].layers.of(module) <= _LINEAR:
         return False
     if module.cls is None:
         return module.kind in _LINEAR and _builds_layers(module.document, module.node)

@@ -10,10 +10,13 @@ from accel_advisor.records.queries.autocast.replicas import classes_in
 from accel_advisor.records.queries.models.autocast_hazards import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
     from accel_advisor.records.queries.models.full_precision import FullPrecision
+    from accel_advisor.source.document import Document
 
 _SINCE = (1, 10)
 """The version of torch that brought ``torch.autocast``, with bfloat16."""
@@ -41,14 +44,27 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
     if training.kept:
         parts = dict.fromkeys(f"`{name_of(document, kept)}`" for document, kept in training.kept)
         remedy += f", and leave in float32 what half precision breaks: {', '.join(parts)}"
+    if training.written:
+        targets = dict.fromkeys(f"`{name_of(document, target)}`" for document, target in training.written)
+        remedy += f", and cast what is written into {' and '.join([*targets][:_MOST_NAMED])}, as an index casts nothing"
     if not old:
         remedy += _before_numpy(training, threads)
+        names = dict.fromkeys(f"`{name}`" for _, name in training.moved)
+        if names:
+            remedy += f", and see that the steps of {' and '.join([*names][:_MOST_NAMED])} outlast its rounding"
     return remedy, since
 
 
-def read_by_numpy(facts: Facts, training: FullPrecision) -> tuple[Operation, ...]:
-    """Where numpy would raise about bfloat16; it has float16."""
-    return () if _is_old(facts) else training.arrays
+def places_of(facts: Facts, training: FullPrecision) -> Iterator[tuple[Document, cst.CSTNode, str]]:
+    """What else to look at in the text, and why."""
+    old = _is_old(facts)
+    for document, target in training.written:
+        yield document, target, "this raises for what autocast computes: cast it to the type of what it goes into"
+    for one in () if old else training.arrays:
+        yield one.document, one.node, "numpy cannot read bfloat16: `.float()` first"
+    for one, name in () if old else training.moved:
+        why = "moved by its gradient: bfloat16 rounds changes below 0.4 % of a value away"
+        yield one.document, one.node, f"`{name}` is {why}"
 
 
 def threads_of(facts: Facts, training: FullPrecision) -> tuple[Operation, ...]:

@@ -12,7 +12,9 @@ import libcst as cst
 from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.autocast.array_reads import read_as_arrays
+from accel_advisor.records.queries.autocast.index_writes import index_writes
 from accel_advisor.records.queries.autocast.judged_loops import first_judged, other_judged
+from accel_advisor.records.queries.autocast.moved_inputs import moved_inputs
 from accel_advisor.records.queries.autocast.replicas import replicated_in
 from accel_advisor.records.queries.models.autocast_hazards import needing_float32
 from accel_advisor.records.queries.models.float32_products import moved_in_float32
@@ -110,6 +112,8 @@ class FullPrecision:
         kept: what of the program has to be left in float32.
         replicated: where DataParallel is put around what the loop calls.
         arrays: where numpy is given what the model computes, which it cannot read in bfloat16.
+        written: where that is written by an index into a tensor of float32.
+        moved: where a step asks for the gradient by which it moves an input, and the input's name.
         basis: what shows that it trains such a model on a GPU.
     """
 
@@ -125,6 +129,8 @@ class FullPrecision:
     kept: tuple[tuple[Document, cst.CSTNode], ...]
     replicated: tuple[Operation, ...]
     arrays: tuple[Operation, ...]
+    written: tuple[tuple[Document, cst.CSTNode], ...]
+    moved: tuple[tuple[Operation, str], ...]
     basis: Evidence
 
 
@@ -165,9 +171,9 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     way = next((one for one in calls if facts.call_graph.leads_to(one, node)), None)
     wrapped = tuple(replicated_in(facts, first, document, node))
     arrays = tuple(read_as_arrays(facts, first, wrapped))
-    return FullPrecision(
-        first, document, node, loss, way, option, switch, penalty, others, kept, wrapped, arrays, basis
-    )
+    written, moved = tuple(index_writes(facts, first)), tuple(moved_inputs(facts, first))
+    places = others, kept, wrapped, arrays, written
+    return FullPrecision(first, document, node, loss, way, option, switch, penalty, *places, moved, basis)
 
 
 def _is_loss_in(loop: Loop, call: ModuleCall) -> bool:
