@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call
-from accel_advisor.records.queries.gradients.flows import flow_of
 from accel_advisor.syntax.shapes import dotted, keywords_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 
@@ -20,13 +19,12 @@ _ASKS = (Call("torch.autograd.grad"), AnyCall("requires_grad_"), AnySets("requir
 
 
 def moved_inputs(facts: Facts, loop: Loop) -> Iterator[tuple[Operation, str]]:
-    """Where a loop's steps ask for the gradient of an input, and its name: within an inner loop that moves it. Of what
-    a function gives out or is no plain name, as parameters, nothing is said; the first of each function."""
+    """Where a loop's steps ask for the gradient of an input, and its name: within an inner loop that moves it. Of
+    what is no plain name, as the parameters of a model, nothing is said; the first of each function."""
     seen: set[int] = set()
     for one in facts.program.operations_of(*_ASKS):
         inner = [context.inner for context in one.contexts if loop in context.loops and context.inner is not loop]
-        flow = flow_of(facts, one.function or one.document.tree)
-        if not inner or flow is None or id(one.function) in seen:
+        if id(one.function) in seen:
             continue
         for around in dict.fromkeys(each for each in inner if each is not None):
             name = next((each for each in _asked(one.node) if _is_moved(around, each)), "")
@@ -50,21 +48,20 @@ def _asked(node: cst.CSTNode) -> Iterator[str]:
 
 
 def _is_moved(loop: Loop, name: str) -> bool:
-    """Whether each pass of a loop computes something new from a name and a gradient, and gives it that name."""
-    for one in descendants(loop.node, cst.Assign, cst.AugAssign):
-        target = one.target if isinstance(one, cst.AugAssign) else one.targets[0].target
-        moved = dotted(target).removesuffix(".data") == name
-        if moved and _is_computed(one) and (isinstance(one, cst.AugAssign) or name in names_read_in(one.value)):
-            return True
-    return False
+    """Whether a loop takes gradients, and each pass adds something to what a name holds, or binds the name to a sum of
+    that and something else."""
+    if not any(one.attr.value == "grad" for one in descendants(loop.node, cst.Attribute)):
+        return False
+    if any(_is_named(one.target, name) for one in descendants(loop.node, cst.AugAssign)):
+        return True
+    bound = [one.value for one in descendants(loop.node, cst.Assign) if _is_named(one.targets[0].target, name)]
+    return any(name in names_read_in(value) and _adds(value) for value in bound)
 
 
-def _is_computed(statement: cst.Assign | cst.AugAssign) -> bool:
-    read = names_read_in(statement.value)
-    return isinstance(statement, cst.AugAssign) or (
-        any(
-            isinstance(one.operator, (cst.Add, cst.Subtract))
-            for one in descendants(statement.value, cst.BinaryOperation)
-        )
-        and len(read) > 1
-    )
+def _is_named(target: cst.BaseExpression, name: str) -> bool:
+    return dotted(target).removesuffix(".data") == name
+
+
+def _adds(value: cst.BaseExpression) -> bool:
+    sums = (cst.Add, cst.Subtract)
+    return any(isinstance(one.operator, sums) for one in descendants(value, cst.BinaryOperation))
