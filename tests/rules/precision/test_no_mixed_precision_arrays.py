@@ -100,6 +100,21 @@ def test_an_evaluation_is_named_where_autocast_stands_in_the_forward(tmp_path: P
     assert general.message.endswith("and `.float()` wherever numpy reads what it returns")
 
 
+def test_an_evaluation_within_the_loop_is_no_part_of_the_step(tmp_path: Path) -> None:
+    inside = "    with torch.no_grad():\n        print(score(net(x.cuda()), x))"
+    source = TRAINING.replace("    print(score(out, x))", inside)
+    assert reads_in(source, tmp_path) == 0
+    assert reads_in(source.replace("torch.no_grad()", "conf.timer()"), tmp_path) == 1
+
+
+def test_says_nothing_in_general_of_a_library_model_where_nothing_asks_numpy(tmp_path: Path) -> None:
+    source = TRAINING.replace("    print(score(out, x))\n", "").replace("net = Net().cuda()", "net = conf.wrap(Net())")
+    source = source.replace("conf.wrap(Net())", "nn.DataParallel(nn.Sequential(*[nn.Conv2d(3, 3, 3)] * 8)).cuda()")
+    assert "wherever numpy reads what it returns" in only(source, tmp_path).message
+    quiet = source.replace("out.numpy() > 0.5", "out > 0.5")
+    assert "numpy" not in only(quiet, tmp_path).message
+
+
 def test_numpy_has_float16(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\ndependencies = ["torch==1.8.1"]\n')
     assert reads_in(TRAINING, tmp_path) == 0

@@ -11,6 +11,7 @@ from accel_advisor.records.actions import AnyCall, calls, within
 from accel_advisor.records.queries.autocast.widths import Width, Widths
 from accel_advisor.records.queries.gradients.flows import flow_of
 from accel_advisor.syntax.shapes import receiver_of
+from accel_advisor.tables.wrappers import STOPS_AUTOGRAD
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
@@ -43,10 +44,16 @@ def read_as_arrays(facts: Facts, loop: Loop, replicated: tuple[Operation, ...]) 
             yield one
 
 
+def reads_arrays(facts: Facts) -> bool:
+    """Whether numpy, or what asks it, is given tensors anywhere in a program."""
+    return facts.does(_TAKES)
+
+
 def _affected(facts: Facts, loop: Loop, replicated: tuple[Operation, ...]) -> Iterator[cst.Call]:
     for call, context in facts.program.calls_in.get(loop, ()):
-        if not (call.loss or context.nested):
-            yield call.node
+        evaluates = any(one.made_by in STOPS_AUTOGRAD for one in context.regions)
+        if not (call.loss or context.nested or evaluates):
+            yield call.node  # an evaluation within the loop is no part of what autocast is put around
     for call in (one for each in facts.program for one in each.module_calls) if replicated else ():
         if not call.loss and any(_is_replicated(call, context, replicated) for context in call.contexts):
             yield call.node

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.queries.autocast.array_reads import reads_arrays
 from accel_advisor.records.queries.autocast.replicas import classes_in
 from accel_advisor.records.queries.models.autocast_hazards import name_of
 
@@ -48,7 +49,8 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
         targets = dict.fromkeys(f"`{name_of(document, target)}`" for document, target in training.written)
         remedy += f", and cast what is written into {' and '.join([*targets][:_MOST_NAMED])}, as an index casts nothing"
     if not old:
-        remedy += _before_numpy(training, threads)
+        anywhere = bool(threads) and (bool(classes_in(threads)) or reads_arrays(facts))
+        remedy += _before_numpy(training, anywhere=anywhere)
         names = dict.fromkeys(f"`{name}`" for _, name in training.moved)
         if names:
             remedy += f", and see that the steps of {' and '.join([*names][:_MOST_NAMED])} outlast its rounding"
@@ -93,10 +95,11 @@ def _in_threads(threads: tuple[Operation, ...], autocast: str, *, old: bool) -> 
     return f"compute the `forward` that DataParallel calls under `{autocast}`, {why}, and {rest} under it, too"
 
 
-def _before_numpy(training: FullPrecision, threads: tuple[Operation, ...]) -> str:
-    """What to do where results are read as arrays; whoever calls a decorated ``forward`` may do so."""
+def _before_numpy(training: FullPrecision, *, anywhere: bool) -> str:
+    """What to do where results are read as arrays; ``anywhere`` is whether other callers of a decorated ``forward`` may
+    do so, of the program or of the project."""
     if not training.arrays:
-        return ", and `.float()` wherever numpy reads what it returns" if threads else ""
+        return ", and `.float()` wherever numpy reads what it returns" if anywhere else ""
     functions = [one.function for one in training.arrays]
     names = dict.fromkeys(f"`{one.name.value}`" for one in functions if isinstance(one, cst.FunctionDef))
     inside = f", as in {' and '.join([*names][:_MOST_NAMED])}," if names else ","

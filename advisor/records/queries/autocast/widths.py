@@ -57,7 +57,8 @@ class Widths:
         self._modules: dict[int, ModuleCall] = {
             id(one.node): one for each in facts.program for one in each.module_calls
         }
-        self._seen: set[int] = set()
+        self._seen: set[tuple[int, int]] = set()
+        self._entered: dict[int, tuple[DataFlow, cst.Call]] = {}
         self.calls: list[cst.Call] = []
 
     def of(self, flow: DataFlow, node: cst.BaseExpression) -> Width:
@@ -66,9 +67,11 @@ class Widths:
         return self._of(flow, node, 0)
 
     def _of(self, flow: DataFlow, node: cst.BaseExpression, depth: int) -> Width:
-        if id(node) in self._seen or len(self._seen) > _MOST_STEPS:
+        entered = self._entered.get(id(flow.root))
+        key = id(node), id(entered[1]) if entered else 0
+        if key in self._seen or len(self._seen) > _MOST_STEPS:
             return Width.OTHER
-        self._seen.add(id(node))
+        self._seen.add(key)
         if isinstance(node, cst.Call):
             return self._of_call(flow, node, depth)
         if flow.is_reading(node):
@@ -91,9 +94,15 @@ class Widths:
         return self._of(flow, node.elt, depth) if isinstance(node, (cst.ListComp, cst.GeneratorExp)) else Width.OTHER
 
     def _bound(self, flow: DataFlow, binding: Binding, depth: int) -> Width:
-        """That of what a binding holds: a parameter, what the callers give for it."""
+        """That of what a binding holds: a parameter, what the call gives for it by which its function was entered, or
+        what any caller does."""
         if binding.statement is not None:
             return _joined([self._of(flow, one, depth) for one in binding.values])
+        entered = self._entered.get(id(flow.root))
+        if entered:
+            outer, call = entered
+            given = _given_for(flow.root, call, binding.name)
+            return self._of(outer, given, depth) if given is not None else Width.OTHER
         found = []
         for call, caller in self._facts.call_graph.calls_of(flow.root) if depth < _MOST_CALLS else ():
             outer = self._flow_around(flow, caller, call)
@@ -118,7 +127,7 @@ class Widths:
             return self._of_module(flow, module, depth)
         functions = self._facts.call_graph.called_from(call)
         if functions and depth < _MOST_CALLS:
-            return _joined([self._returned(one, depth + 1) for one in functions])
+            return _joined([self._returned(one, depth + 1, (flow, call)) for one in functions])
         name, given = called_on(call)
         name = name.removesuffix("_")
         if name in IN_HALF:
@@ -150,7 +159,12 @@ class Widths:
         if module.cls is not None:
             methods = (methods_of(one.node).get("forward") for one in module.cls.lineage())
             forward = next((one for one in methods if one is not None), None)
-            return self._returned(forward, depth + 1) if forward is not None and depth < _MOST_CALLS else Width.OTHER
+            entry = flow, call.node
+            return (
+                self._returned(forward, depth + 1, entry)
+                if forward is not None and depth < _MOST_CALLS
+                else Width.OTHER
+            )
         if module.kind in LAYERS_IN_HALF:
             return Width.HALF
         if module.kind in LAYERS_IN_FLOAT32:
@@ -159,12 +173,16 @@ class Widths:
             return Width.OTHER
         return self._of(flow, call.node.args[0].value, depth)
 
-    def _returned(self, function: cst.CSTNode, depth: int) -> Width:
+    def _returned(self, function: cst.CSTNode, depth: int, entry: tuple[DataFlow, cst.Call]) -> Width:
+        """That of what a call of a function gives."""
         flow = flow_of(self._facts, function)
-        if flow is None:
+        if flow is None or id(function) in self._entered:
             return Width.OTHER
+        self._entered[id(function)] = entry
         returned = [one.value for one in flow.of(cst.Return) if isinstance(one, cst.Return) and one.value is not None]
-        return _joined([self._of(flow, one, depth) for one in returned])
+        width = _joined([self._of(flow, one, depth) for one in returned])
+        del self._entered[id(function)]
+        return width
 
 
 def _joined(widths: Collection[Width]) -> Width:
