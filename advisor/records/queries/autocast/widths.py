@@ -100,9 +100,8 @@ class Widths:
             return _joined([self._of(flow, one, depth) for one in binding.values])
         entered = self._entered.get(id(flow.root))
         if entered:
-            outer, call = entered
-            given = _given_for(flow.root, call, binding.name)
-            return self._of(outer, given, depth) if given is not None else Width.OTHER
+            given = _given_for(flow.root, entered[1], binding.name)
+            return self._of(entered[0], given, depth) if given is not None else Width.OTHER
         found = []
         for call, caller in self._facts.call_graph.calls_of(flow.root) if depth < _MOST_CALLS else ():
             outer = self._flow_around(flow, caller, call)
