@@ -42,6 +42,7 @@ SILENT = {
     "a cast by its dtype": (".data.cpu()", ".data.to('cpu', torch.float32)"),
     "what autocast computes in float32": ("torch.sigmoid(out)", "torch.softmax(out, 1)"),
     "the place of the best": (".data.cpu()", ".data.max(0)[1].cpu()"),
+    "the place of the best, unpacked": ("    return (out", "    _, out = out.max(0)\n    return (out"),
     "a decision": ("out.numpy() > 0.5", "(out > 0.5).numpy()"),
     "the batch": ("print(score(out, x))", "print(score(x, x))"),
     "what the loss is": ("print(score(out, x))", "print(score(nn.functional.mse_loss(out, x.cuda()), x))"),

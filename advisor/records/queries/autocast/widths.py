@@ -10,7 +10,7 @@ import libcst as cst
 
 from accel_advisor.records.queries.evaluations.computed_values import called_on
 from accel_advisor.records.queries.gradients.flows import flow_of, outside_of_functions
-from accel_advisor.syntax.shapes import methods_of, names_read_in
+from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
 from accel_advisor.tables.autocast import IN_FLOAT32, IN_HALF, LAYERS_IN_FLOAT32, LAYERS_IN_HALF
 from accel_advisor.tables.tensor_methods import CASTS, KEEPS_VALUES, MASKS, MOVES, SHAPES, TENSOR_METHODS
 
@@ -97,6 +97,8 @@ class Widths:
         """That of what a binding holds: a parameter, what the call gives for it by which its function was entered, or
         what any caller does."""
         if binding.statement is not None:
+            if _is_second(binding):
+                return Width.OTHER
             return _joined([self._of(flow, one, depth) for one in binding.values])
         entered = self._entered.get(id(flow.root))
         if entered:
@@ -192,6 +194,16 @@ def _joined(widths: Collection[Width]) -> Width:
 def _promoted(widths: Collection[Width]) -> Width:
     """Of what is computed from several: float32 beside half precision gives float32."""
     return next((one for one in (Width.FLOAT32, Width.HALF) if one in widths), Width.OTHER)
+
+
+def _is_second(binding: Binding) -> bool:
+    """Whether a name takes where values stood, and not the values: ``_, best = scores.max(1)``."""
+    statement = binding.statement
+    target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
+    if not isinstance(target, (cst.Tuple, cst.List)) or len(target.elements) < 2:
+        return False
+    pairs = any(isinstance(one, cst.Call) and called_on(one)[0] in _PAIRS for one in binding.values)
+    return pairs and dotted(target.elements[1].value) == binding.name
 
 
 def _is_place(node: cst.Subscript) -> bool:
