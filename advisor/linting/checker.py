@@ -235,14 +235,14 @@ def _judged(facts: Facts, ruleset: Ruleset, unused: UnusedCode) -> _Found:
 
 
 def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset) -> list[Finding]:
-    """Findings that no comment, configuration or ``if debug:`` silences, and comments that silence nothing. None is
-    minor for those who select its rule, nor beside others that are not."""
-    from accel_advisor.source.debug_branches import debug_branches
+    """Findings that no comment, configuration, ``if debug:`` or ``if False:`` silences, and comments that silence
+    nothing. None is minor for those who select its rule, nor beside others that are not."""
+    from accel_advisor.source.idle_branches import idle_branches
 
     off = ruleset.off_in(document.filename)
     suppressions = Suppressions(document, ruleset.known)
     found = [one for one in findings if one.code not in off]
-    idle = debug_branches(document) if found else []
+    idle = idle_branches(document) if found else []
     kept = suppressions.apply(
         one for one in found if not any(start <= one.span.start.offset < end for start, end in idle)
     )

@@ -21,8 +21,8 @@ from accel_advisor.project.discovery import Found, near
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.seen_training import seen_training
 from accel_advisor.rule import registry
-from accel_advisor.source.debug_branches import debug_branches
 from accel_advisor.source.document import Document, is_notebook
+from accel_advisor.source.idle_branches import idle_branches
 from accel_advisor.source.lines import Lines
 from accel_advisor.source.suppressions import Suppressions, last_own_row
 from accel_advisor.why.line_records import described, records_at
@@ -146,8 +146,8 @@ def _held_back(finding: Finding, document: Document, ruleset: Ruleset, configura
         return f"{how}; `--extend-select {finding.code}` shows it: {finding.message}"
     if finding.code in ruleset.off_in(document.filename):
         return "`per-file-ignores` switches it off in this file"
-    if any(start <= finding.span.start.offset < end for start, end in debug_branches(document)):
-        return "it stands under an `if` that asks for debugging"
+    if any(start <= finding.span.start.offset < end for start, end in idle_branches(document)):
+        return "it stands under an `if` that asks for debugging, or in a branch that never runs"
     if finding.minor and finding.code not in ruleset.named and not config.minor:
         return f"it is of little consequence here; `--minor` shows it: {finding.message}"
     lines = Lines(document)

@@ -1,4 +1,4 @@
-"""Nothing is said of what runs only while somebody debugs."""
+"""Nothing is said of what runs only while somebody debugs, or never."""
 
 from __future__ import annotations
 
@@ -33,3 +33,21 @@ def test_reports_where_nobody_may_debug(test: str, tmp_path: Path) -> None:
 def test_reports_what_runs_otherwise(tmp_path: Path) -> None:
     assert codes(f"if args.debug:\n    pass\nelse:\n{MOVE}", tmp_path) == ["ACC207"]
     assert codes(f"if args.debug:\n    pass\n{MOVE.strip()}\n", tmp_path) == ["ACC207"]
+
+
+@pytest.mark.parametrize("test", ["False", "0", "False and args.fast", "not True"])
+def test_silent_where_nothing_runs(test: str, tmp_path: Path) -> None:
+    assert codes(f"if {test}:\n{MOVE}", tmp_path) == []
+    assert codes(f"if {test}:\n    pass\nelse:\n{MOVE}", tmp_path) == ["ACC207"]
+
+
+@pytest.mark.parametrize("test", ["True", "1", "args.fast or True"])
+def test_silent_where_nothing_runs_otherwise(test: str, tmp_path: Path) -> None:
+    assert codes(f"if {test}:\n    pass\nelse:\n{MOVE}", tmp_path) == []
+    assert codes(f"if {test}:\n{MOVE}", tmp_path) == ["ACC207"]
+    assert codes(f"if {test}:\n    pass\nelif args.slow:\n{MOVE}", tmp_path) == []
+
+
+@pytest.mark.parametrize("test", ["args.fast", "args.fast and True", "False or args.fast"])
+def test_reports_what_may_run(test: str, tmp_path: Path) -> None:
+    assert codes(f"if {test}:\n{MOVE}", tmp_path) == ["ACC207"]
