@@ -12,10 +12,12 @@ from functools import cached_property
 
 import libcst as cst
 
+from accel_advisor.analysis.running_code import RunningCode, does_something, texts_read
+from accel_advisor.analysis.units import WORD
 from accel_advisor.finding import Finding
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted, main_guards, mentioned_in
+from accel_advisor.syntax.shapes import dotted, mentioned_in
 from accel_advisor.syntax.walking import descendants
 
 MOST_CHARACTERS = 1_000_000
@@ -23,28 +25,23 @@ MOST_CHARACTERS = 1_000_000
 
 _BUILT = re.compile(r"^\[(?:build-system|project|tool\.poetry)\]", re.MULTILINE)
 _WORDS = re.compile(rb"[A-Za-z_]\w*")
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_BY_TEXT = frozenset({"globals", "locals", "eval", "exec", "__import__"})
-"""Functions of Python with which names are found by their texts."""
+_BY_TEXT = frozenset({"exec", "__import__"})
+"""Functions of Python that may import anything by its text."""
 _BY_TEXT_ELSEWHERE = frozenset(
-    "import_module __subclasses__ __init_subclass__ instantiate hydra _target_ fire LightningCLI iter_modules "
-    "entry_points getmembers".split()
+    "import_module __subclasses__ __init_subclass__ instantiate hydra fire LightningCLI iter_modules entry_points "
+    "getmembers run_path run_module".split()
 )
 """Names that stand where others are found so, or classes by their bases."""
 _BASES = frozenset({"object", "abc.ABC", "torch.nn.Module", "torch.utils.data.Dataset"})
 """Classes of libraries that call no methods of others but those below."""
-_CALLED_BY_LIBRARIES = frozenset(
-    "forward backward step train eval to cuda extra_repr reset_parameters state_dict load_state_dict write flush close "
-    "reset collate_fn".split()
-)
 _NO_SCRIPTS = frozenset({"setup.py", "conftest.py", "hubconf.py", "__init__.py"})
-_STATEMENTS = (cst.For, cst.While, cst.With)
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
 
 
 class UnusedCode:
-    """The functions, classes and methods of a program whose names stand nowhere else in its files, neither as names
-    nor in texts: where nobody can install the project, and it finds nothing by texts, nothing runs them.
+    """The functions, classes and methods of a program that nothing which runs speaks of (:class:`RunningCode`): where
+    nobody can install the project, and it finds nothing by texts, nothing runs them. Where no file of the program is
+    seen to run, it takes more: that nothing else in these files, nor a script of the project, has their names.
 
     Args:
         documents: the files of the program, and what they import: whatever imports one of them is among these.
@@ -106,31 +103,29 @@ class UnusedCode:
     @cached_property
     def _runs(self) -> bool:
         """Whether one of the files does more than to define things."""
-        return any(one.once(_does_something) for one in self._documents)
+        return any(one.once(does_something) for one in self._documents)
 
     @cached_property
-    def _takes_attributes(self) -> bool:
-        """Whether attributes of objects are asked for by texts that are computed."""
-        return any(dotted(owner) not in one.imported for one in self._documents for owner in one.once(_asked_by_text))
+    def _running(self) -> RunningCode:
+        return RunningCode(self._documents, self._root, self._is_plain)
 
     @cached_property
-    def _takes_members(self) -> bool:
-        """Whether what modules define is."""
-        owners = ((one, owner) for one in self._documents for owner in one.once(_asked_by_text) + one.once(_opened))
-        return any(dotted(owner) in one.imported for one, owner in owners)
+    def _reads_names(self) -> bool:
+        """Whether anything finds what a file defines by a text."""
+        return self._running.takes_members or any(one.once(texts_read) for one in self._documents)
 
     def _is_unused(self, document: Document, at: int) -> bool:
         top = _definition_at(document, document.tree.body, at)
+        if self._runs and not self._running.is_loaded(document):
+            return True
         if top is None:
             return False
-        if not self._takes_members and not self._is_used(top, document):
-            return True
         method = _definition_at(document, top.body.body, at) if isinstance(top, cst.ClassDef) else None
-        if method is None or self._takes_attributes or method.name.value in _CALLED_BY_LIBRARIES:
-            return False
-        return isinstance(top, cst.ClassDef) and self._is_plain(top, ()) and not self._is_used(method, document)
+        if self._runs:
+            return any(one is not None and self._running.never_runs(one) for one in (top, method))
+        return not self._reads_names and not self._is_used(top, document)
 
-    def _is_plain(self, cls: cst.ClassDef, below: tuple[str, ...]) -> bool:
+    def _is_plain(self, cls: cst.ClassDef, below: tuple[str, ...] = ()) -> bool:
         """Whether no library calls methods of a class by their names, but for a few."""
         for base in cls.bases:
             name = dotted(base.value).rpartition(".")[2]
@@ -148,7 +143,7 @@ class UnusedCode:
             return True
         inside = _mentions(definition)[name]
         counted = (one.once(_mentions)[name] for one in self._documents if name in one.text)
-        return sum(counted) > inside or (not self._runs and self._is_in_scripts(name, document))
+        return sum(counted) > inside or self._is_in_scripts(name, document)
 
     def _is_in_scripts(self, name: str, document: Document) -> bool:
         """Whether a script of the project, which is not seen to import a file, mentions a name in it, or its own."""
@@ -169,37 +164,17 @@ def _definition_at(document: Document, body: Sequence[cst.CSTNode], at: int) -> 
 def _mentions(node: cst.CSTNode) -> Counter[str]:
     """How often each name is mentioned, other than to define it, and each word in texts."""
     texts = descendants(node, cst.SimpleString, cst.FormattedStringText)
-    words = (word for one in texts for word in _WORD.findall(getattr(one, "value", "")))
+    words = (word for one in texts for word in WORD.findall(getattr(one, "value", "")))
     return mentioned_in(node) + Counter(words)
 
 
 def _finds_by_text(tree: cst.Module) -> bool:
     """Whether a text finds functions or classes by theirs."""
-    if not _BY_TEXT_ELSEWHERE.isdisjoint(_mentions(tree)):
+    if "_target_" in _mentions(tree) or not _BY_TEXT_ELSEWHERE.isdisjoint(mentioned_in(tree)):
         return True
     called = (one.func for one in descendants(tree, cst.Call))
     parts = (dotted(one) for one in descendants(tree, cst.Attribute) if one.attr.value == "modules")
     return "sys.modules" in parts or any(isinstance(one, cst.Name) and one.value in _BY_TEXT for one in called)
-
-
-def _does_something(tree: cst.Module) -> bool:
-    if main_guards(tree) or any(isinstance(one, _STATEMENTS) for one in tree.body):
-        return True
-    lines = (part for line in tree.body if isinstance(line, cst.SimpleStatementLine) for part in line.body)
-    return any(isinstance(one, cst.Expr) and isinstance(one.value, cst.Call) for one in lines)
-
-
-def _asked_by_text(tree: cst.Module) -> tuple[cst.BaseExpression, ...]:
-    """What ``getattr`` is asked of with a text that is computed."""
-    calls = (one for one in descendants(tree, cst.Call) if dotted(one.func) == "getattr" and len(one.args) > 1)
-    return tuple(one.args[0].value for one in calls if not isinstance(one.args[1].value, cst.SimpleString))
-
-
-def _opened(tree: cst.Module) -> tuple[cst.BaseExpression, ...]:
-    """What is taken as a dict of all that it has."""
-    parts = (one.value for one in descendants(tree, cst.Attribute) if one.attr.value == "__dict__")
-    calls = (one for one in descendants(tree, cst.Call) if dotted(one.func) == "vars" and one.args)
-    return (*parts, *(one.args[0].value for one in calls))
 
 
 def _classes(tree: cst.Module) -> tuple[cst.ClassDef, ...]:

@@ -56,6 +56,20 @@ def found_in(root: Path, files: dict[str, str], name: str) -> list[Finding]:
     return found
 
 
+def _with(lines: str) -> tuple[dict[str, str], str]:
+    return {**FILES, "train.py": TRAIN + lines}, "layers.py"
+
+
+LORA = {
+    "parts/__init__.py": "",
+    "parts/base.py": "import torch\n",
+    "parts/lora.py": LAYERS.replace(HEAD, HEAD + "import parts.base\n") + "ALL = [Used, Left]\n",
+}
+LORA |= {
+    "train.py": TRAIN.replace("import layers", "import parts.base as layers").replace("layers.Used", "torch.nn.Module")
+}
+"""Beside a script, a file of a package that imports what the script does, and that nothing imports."""
+
 LEFT = {
     "a class": (FILES, "layers.py"),
     "a class that a comment mentions": ({**FILES, "train.py": TRAIN + "# Left\n"}, "layers.py"),
@@ -73,6 +87,24 @@ LEFT = {
         {**FILES, "train.py": TRAIN + "print(vars(model), getattr(model, input()))\n"},
         "layers.py",
     ),
+    "an import that nothing reads": _with("from layers import Left\n"),
+    "all that a script imports, beside what it reads of itself": _with("print(globals())\n"),
+    "a list of what is there": ({**FILES, "layers.py": LAYERS + "__all__ = ['Used', 'Left']\n"}, "layers.py"),
+    "documentation": _with('def build():\n    """Left"""\nbuild()\n'),
+    "what another one calls that nothing calls": _with("def build():\n    return layers.Left()\n"),
+    "functions that call each other": _with("def a():\n    b(layers.Left)\ndef b(x):\n    a()\n"),
+    "a branch that never runs": _with("if False and input():\n    layers.Left()\n"),
+    "another function of the name": _with("def Left():\n    pass\nLeft()\n"),
+    "a keyword": _with("print(dict(Left=1))\n"),
+    "a method of a library's name": (
+        {**METHOD, "train.py": METHOD["train.py"] + "torch.autograd.probe()\n"},
+        "trainer.py",
+    ),
+    "a file that nothing imports": (LORA, "parts/lora.py"),
+    "a file that binds what a library makes": (
+        LORA | {"parts/lora.py": LORA["parts/lora.py"] + "made = nn.ReLU()\n"},
+        "parts/lora.py",
+    ),
 }
 
 
@@ -82,22 +114,38 @@ def test_minor_where_nothing_uses_it(case: str, tmp_path: Path) -> None:
     assert all(one.minor for one in found_in(tmp_path, files, name))
 
 
-def _with(lines: str) -> tuple[dict[str, str], str]:
-    return {**FILES, "train.py": TRAIN + lines}, "layers.py"
-
-
 USED = {
     "a name": _with("print(layers.Left)\n"),
-    "an import": _with("from layers import Left\n"),
     "a text": _with("print('Left')\n"),
     "a name that is computed": _with("print(getattr(layers, input()))\n"),
     "a dict of names": _with("print(layers.__dict__[input()])\n"),
-    "all that is imported": _with("print(globals())\n"),
+    "all that is imported": _with("from layers import *\nprint(globals())\n"),
+    "an import that a text may read": _with("from layers import Left\nprint(globals())\n"),
+    "a text that is evaluated": _with("print(eval(input()))\n"),
+    "another name": _with("from layers import Left as Other\nprint(Other)\n"),
+    "a method by another name": (
+        {**METHOD, "trainer.py": METHOD["trainer.py"] + "    again = probe\n"},
+        "trainer.py",
+    ),
+    "what another one that runs calls": _with("def build():\n    return layers.Left()\nbuild()\n"),
+    "a branch that may run": _with("if input() and 1:\n    layers.Left()\n"),
+    "a file that others import": (LORA | {"train.py": LORA["train.py"] + "import parts.lora\n"}, "parts/lora.py"),
+    "a file that binds what it makes": (
+        LORA | {"parts/lora.py": LORA["parts/lora.py"] + "made = Used()\n"},
+        "parts/lora.py",
+    ),
+    "a file that does something": (
+        LORA | {"parts/lora.py": LORA["parts/lora.py"] + "print(ALL)\n"},
+        "parts/lora.py",
+    ),
+    "an attribute of something of the project": (
+        {**METHOD, "train.py": METHOD["train.py"] + "import layers\nlayers.model.probe()\n", "layers.py": ""},
+        "trainer.py",
+    ),
     "a module by its text": _with("import importlib\nimportlib.import_module(input())\n"),
     "classes by their base": _with("print(layers.nn.Module.__subclasses__())\n"),
     "settings that name classes": _with("import hydra\n"),
     "a name in its own file": ({**FILES, "layers.py": LAYERS + "ALL = [Left]\n"}, "layers.py"),
-    "a list of what is there": ({**FILES, "layers.py": LAYERS + "__all__ = ['Used', 'Left']\n"}, "layers.py"),
     "a decorator": ({**FILES, "layers.py": LAYERS.replace("class Left", "@print\nclass Left")}, "layers.py"),
     "a package that others install": ({**FILES, "setup.py": ""}, "layers.py"),
     "a project that others install": ({**FILES, "pyproject.toml": "[project]\nname = 'layers'\n"}, "layers.py"),

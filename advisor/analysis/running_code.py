@@ -1,0 +1,189 @@
+"""Which functions, classes and methods of a program may run, seen from the files that do something by themselves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+import libcst as cst
+
+from accel_advisor.analysis.units import Unit, units_in
+from accel_advisor.source.document import Document
+from accel_advisor.syntax.imports import modules_imported
+from accel_advisor.syntax.shapes import dotted, main_guards
+from accel_advisor.syntax.walking import descendants
+
+_CALLED_BY_LIBRARIES = frozenset(
+    "forward backward step train eval to cuda extra_repr reset_parameters state_dict load_state_dict write flush close "
+    "reset collate_fn".split()
+)
+"""Methods that libraries call on objects of those of their classes that call few."""
+_READ_BY_OTHERS = frozenset({"__init__.py", "conftest.py", "hubconf.py", "setup.py"})
+_OF_THE_FILE = frozenset({"globals", "locals", "eval"})
+"""Functions of Python with which the names that a file knows are found by their texts."""
+_STATEMENTS = (cst.For, cst.While, cst.With)
+
+
+class RunningCode:
+    """What of a program may run: what its files do while they are loaded, and whatever that has a name of, and so on.
+    A name that is only imported, listed in ``__all__``, documented, or read by what never runs starts nothing.
+
+    Args:
+        documents: the files of the program.
+        root: the root of the project.
+        is_plain: whether no library calls methods of a class by their names, but for a few.
+
+    Attributes:
+        takes_members: whether what modules define is asked for by texts that are computed, or all of it is taken.
+    """
+
+    def __init__(self, documents: Sequence[Document], root: str, is_plain: Callable[[cst.ClassDef], bool]) -> None:
+        self._documents = documents
+        self._is_plain = is_plain
+        self._here = _modules_of(documents, root)
+        self._alive: set[int] = set()
+        self._anywhere: set[str] = set()
+        self._parts: set[str] = set()
+        self._by_file: dict[str, set[str]] = {one.path: set() for one in documents}
+        asked = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_asked_by_text)]
+        opened = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_opened)]
+        self._takes_attributes = any(first not in one.imported for one, first in asked)
+        self.takes_members = any(
+            self._is_here(one.imported[first]) for one, first in asked + opened if first in one.imported
+        )
+        self._take_by_text()
+        self._loaded = self._find_loaded()
+        self._idle = self._sweep()
+
+    def is_loaded(self, document: Document) -> bool:
+        """Whether a file does something by itself, or may be imported by one that is loaded."""
+        return document.path in self._loaded
+
+    def never_runs(self, definition: cst.FunctionDef | cst.ClassDef) -> bool:
+        """Whether a function or class at the top of a loaded file, or a method, is one that nothing comes to. What is
+        no unit by itself runs where its class does."""
+        return id(definition) in self._idle
+
+    def _is_here(self, full: str) -> bool:
+        """Whether a full name may be that of something in the project."""
+        first = full.partition(".")[0]
+        return not first or first in self._here
+
+    def _take_by_text(self) -> None:
+        """Takes what a file knows by name for spoken of, where it looks names up by texts; with ``eval``, what all of
+        that has, too."""
+        for one in self._documents:
+            read = one.once(texts_read)
+            if read:
+                brought = {full.rpartition(".")[2] for full in one.imported.values()}
+                self._anywhere |= brought
+                self._by_file[one.path] |= {_name(unit) for unit in one.once(units_in)}
+                evaluates = "eval" in read
+                self._takes_attributes |= evaluates
+                self.takes_members |= bool(evaluates and brought & self._here) or one.once(_takes_all)
+
+    def _find_loaded(self) -> frozenset[str]:
+        loaded = {one.path for one in self._documents if one.once(does_something) or self._is_called_into(one)}
+        while True:
+            imported = {name for one in self._documents if one.path in loaded for name in one.once(modules_imported)}
+            more = {one.path for one in self._documents if _stem(one) in imported} - loaded
+            if not more:
+                return frozenset(loaded)
+            loaded |= more
+
+    def _is_called_into(self, document: Document) -> bool:
+        """Whether others load a file by its name or by the names of its tests, or it binds what a function of the
+        project gives."""
+        names = {_name(unit) for unit in document.once(units_in)}
+        known = names | {name for name, full in document.imported.items() if self._is_here(full)}
+        binds = not known.isdisjoint(document.once(_called_to_bind))
+        return binds or os.path.basename(document.path) in _READ_BY_OTHERS or any(map(_is_test, names))
+
+    def _sweep(self) -> frozenset[int]:
+        left = [(one, unit) for one in self._documents if one.path in self._loaded for unit in one.once(units_in)]
+        defined = {one.path: {_name(unit) for unit in one.once(units_in)} for one in self._documents}
+        while True:
+            met = [(document, unit) for document, unit in left if self._is_met(document, unit)]
+            if not met:
+                return frozenset(id(unit.definition) for _, unit in left)
+            for document, unit in met:
+                self._alive.add(id(unit.definition))
+                own = unit.names & (defined[document.path] - document.imported.keys())
+                self._by_file[document.path] |= own
+                outside = {part for module, part in unit.outside if self._is_here(module)}
+                self._anywhere |= (unit.names - own) | unit.parts | unit.words | outside
+                self._parts |= unit.parts | unit.words | outside
+                if isinstance(unit.definition, cst.ClassDef):
+                    self._parts |= unit.names  # `apply = convert` in its body
+            left = [(document, unit) for document, unit in left if id(unit.definition) not in self._alive]
+
+    def _is_met(self, document: Document, unit: Unit) -> bool:
+        definition, name = unit.definition, _name(unit)
+        if definition is None or os.path.basename(document.path) == "hubconf.py":
+            return True
+        if unit.owner is not None:
+            if id(unit.owner) not in self._alive:
+                return False
+            called = name in self._parts or name in _CALLED_BY_LIBRARIES or _is_test(name)
+            return called or self._takes_attributes or not self._is_plain(unit.owner)
+        if self.takes_members or definition.decorators or name.startswith("__") or _is_test(name):
+            return True
+        made_otherwise = isinstance(definition, cst.ClassDef) and bool(definition.keywords)
+        return made_otherwise or name in self._anywhere or name in self._by_file[document.path]
+
+
+def does_something(tree: cst.Module) -> bool:
+    """Whether a file does more than to define things."""
+    if main_guards(tree) or any(isinstance(one, _STATEMENTS) for one in tree.body):
+        return True
+    lines = (part for line in tree.body if isinstance(line, cst.SimpleStatementLine) for part in line.body)
+    return any(isinstance(one, cst.Expr) and isinstance(one.value, cst.Call) for one in lines)
+
+
+def _called_to_bind(tree: cst.Module) -> frozenset[str]:
+    """The names with which the calls begin whose results the lines of a file bind."""
+    lines = (part for line in tree.body if isinstance(line, cst.SimpleStatementLine) for part in line.body)
+    values = (one.value for one in lines if isinstance(one, (cst.Assign, cst.AnnAssign)))
+    return frozenset(dotted(one.func).partition(".")[0] for one in values if isinstance(one, cst.Call))
+
+
+def texts_read(tree: cst.Module) -> frozenset[str]:
+    """The functions by which a file looks up names of its own by their texts."""
+    called = (one.func for one in descendants(tree, cst.Call))
+    return frozenset(one.value for one in called if isinstance(one, cst.Name)) & _OF_THE_FILE
+
+
+def _takes_all(tree: cst.Module) -> bool:
+    """Whether a file imports all that another has."""
+    return any(isinstance(one.names, cst.ImportStar) for one in descendants(tree, cst.ImportFrom))
+
+
+def _name(unit: Unit) -> str:
+    return unit.definition.name.value if unit.definition is not None else ""
+
+
+def _is_test(name: str) -> bool:
+    return name.lower().startswith("test")
+
+
+def _stem(document: Document) -> str:
+    return os.path.splitext(os.path.basename(document.path))[0]
+
+
+def _modules_of(documents: Iterable[Document], root: str) -> frozenset[str]:
+    """The names of the modules and packages of a project, and of the project, which may be imported by its own."""
+    parts = (part for one in documents for part in os.path.relpath(one.path, root).split(os.sep))
+    return frozenset({os.path.basename(root), *(part.removesuffix(".py") for part in parts)})
+
+
+def _asked_by_text(tree: cst.Module) -> tuple[cst.BaseExpression, ...]:
+    """What ``getattr`` is asked of with a text that is computed."""
+    calls = (one for one in descendants(tree, cst.Call) if dotted(one.func) == "getattr" and len(one.args) > 1)
+    return tuple(one.args[0].value for one in calls if not isinstance(one.args[1].value, cst.SimpleString))
+
+
+def _opened(tree: cst.Module) -> tuple[cst.BaseExpression, ...]:
+    """What is taken as a dict of all that it has."""
+    parts = (one.value for one in descendants(tree, cst.Attribute) if one.attr.value == "__dict__")
+    calls = (one for one in descendants(tree, cst.Call) if dotted(one.func) == "vars" and one.args)
+    return (*parts, *(one.args[0].value for one in calls))
