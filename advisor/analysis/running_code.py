@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import libcst as cst
 
@@ -13,7 +13,7 @@ from accel_advisor.syntax.imports import modules_imported
 from accel_advisor.syntax.shapes import dotted, main_guards
 from accel_advisor.syntax.walking import descendants
 
-_CALLED_BY_LIBRARIES = frozenset(
+CALLED_BY_LIBRARIES = frozenset(
     "forward backward step train eval to cuda extra_repr reset_parameters state_dict load_state_dict write flush close "
     "reset collate_fn".split()
 )
@@ -32,22 +32,31 @@ class RunningCode:
         documents: the files of the program.
         root: the root of the project.
         is_plain: whether no library calls methods of a class by their names, but for a few.
+        others: the words in scripts of the project that are not seen to import a file of the program.
 
     Attributes:
+        takes_attributes: whether attributes of objects are asked for by texts that are computed.
         takes_members: whether what modules define is asked for by texts that are computed, or all of it is taken.
     """
 
-    def __init__(self, documents: Sequence[Document], root: str, is_plain: Callable[[cst.ClassDef], bool]) -> None:
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        root: str,
+        is_plain: Callable[[cst.ClassDef], bool],
+        others: Collection[str] = (),
+    ) -> None:
         self._documents = documents
         self._is_plain = is_plain
         self._here = _modules_of(documents, root)
         self._alive: set[int] = set()
-        self._anywhere: set[str] = set()
-        self._parts: set[str] = set()
+        self._others = frozenset(others)
+        self._anywhere: set[str] = set(others)
+        self._parts: set[str] = set(others)
         self._by_file: dict[str, set[str]] = {one.path: set() for one in documents}
         asked = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_asked_by_text)]
         opened = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_opened)]
-        self._takes_attributes = any(first not in one.imported for one, first in asked)
+        self.takes_attributes = any(first not in one.imported for one, first in asked)
         self.takes_members = any(
             self._is_here(one.imported[first]) for one, first in asked + opened if first in one.imported
         )
@@ -79,13 +88,15 @@ class RunningCode:
                 self._anywhere |= brought
                 self._by_file[one.path] |= {_name(unit) for unit in one.once(units_in)}
                 evaluates = "eval" in read
-                self._takes_attributes |= evaluates
+                self.takes_attributes |= evaluates
                 self.takes_members |= bool(evaluates and brought & self._here) or one.once(_takes_all)
 
     def _find_loaded(self) -> frozenset[str]:
         loaded = {one.path for one in self._documents if one.once(does_something) or self._is_called_into(one)}
         while True:
-            imported = {name for one in self._documents if one.path in loaded for name in one.once(modules_imported)}
+            imported = self._others | {
+                name for one in self._documents if one.path in loaded for name in one.once(modules_imported)
+            }
             more = {one.path for one in self._documents if _stem(one) in imported} - loaded
             if not more:
                 return frozenset(loaded)
@@ -124,12 +135,19 @@ class RunningCode:
         if unit.owner is not None:
             if id(unit.owner) not in self._alive:
                 return False
-            called = name in self._parts or name in _CALLED_BY_LIBRARIES or _is_test(name)
-            return called or self._takes_attributes or not self._is_plain(unit.owner)
+            called = name in self._parts or name in CALLED_BY_LIBRARIES or _is_test(name)
+            return called or self.takes_attributes or not self._is_plain(unit.owner)
         if self.takes_members or definition.decorators or name.startswith("__") or _is_test(name):
             return True
         made_otherwise = isinstance(definition, cst.ClassDef) and bool(definition.keywords)
         return made_otherwise or name in self._anywhere or name in self._by_file[document.path]
+
+
+def is_script(document: Document, documents: Sequence[Document]) -> bool:
+    """Whether a file does something by itself, and is no part of what the others of a program import."""
+    if os.path.basename(document.path) in _READ_BY_OTHERS or not document.once(does_something):
+        return False
+    return not any(_stem(document) in one.once(modules_imported) for one in documents if one is not document)
 
 
 def does_something(tree: cst.Module) -> bool:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import libcst as cst
 
-from accel_advisor.analysis.running_code import RunningCode, does_something, texts_read
+from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, RunningCode, is_script, texts_read
 from accel_advisor.analysis.units import WORD
 from accel_advisor.finding import Finding
 from accel_advisor.source.document import Document
@@ -34,6 +34,8 @@ _BY_TEXT_ELSEWHERE = frozenset(
 """Names that stand where others are found so, or classes by their bases."""
 _BASES = frozenset({"object", "abc.ABC", "torch.nn.Module", "torch.utils.data.Dataset"})
 """Classes of libraries that call no methods of others but those below."""
+_MOST_BESIDE = 200
+"""Files of other programs of a project that are looked into."""
 _NO_SCRIPTS = frozenset({"setup.py", "conftest.py", "hubconf.py", "__init__.py"})
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
 
@@ -88,6 +90,21 @@ class UnusedCode:
             return {one: frozenset(_WORDS.findall(self._read(os.path.join(self._root, one)))) for one in names}
         return {}
 
+    @cached_property
+    def _beside(self) -> dict[str, frozenset[bytes]]:
+        """The words in each of the files at the root of the project, and in its folders, that are no part of the
+        program: what they import may be found in a way of their own."""
+        known = {one.path for one in self._documents}
+        found: dict[str, frozenset[bytes]] = {}
+        with suppress(OSError):
+            inside = [os.path.join(self._root, one) for one in sorted(os.listdir(self._root)) if one[0] != "."]
+            for folder in (self._root, *filter(os.path.isdir, inside)):
+                paths = [os.path.join(folder, one) for one in sorted(os.listdir(folder)) if one.endswith(".py")]
+                for path in paths:
+                    if path not in known and os.path.basename(path) not in _NO_SCRIPTS and len(found) < _MOST_BESIDE:
+                        found[path] = frozenset(_WORDS.findall(self._read(path)))
+        return found
+
     def _read(self, path: str) -> bytes:
         self.consulted.add(path)
         if path in self._unsaved:
@@ -102,12 +119,13 @@ class UnusedCode:
 
     @cached_property
     def _runs(self) -> bool:
-        """Whether one of the files does more than to define things."""
-        return any(one.once(does_something) for one in self._documents)
+        """Whether one of the files is a script: what is seen to use the others is all that does, then."""
+        return any(is_script(one, self._documents) for one in self._documents)
 
     @cached_property
     def _running(self) -> RunningCode:
-        return RunningCode(self._documents, self._root, self._is_plain)
+        others = {one.decode(errors="replace") for words in self._beside.values() for one in words}
+        return RunningCode(self._documents, self._root, self._is_plain, others)
 
     @cached_property
     def _reads_names(self) -> bool:
@@ -123,7 +141,11 @@ class UnusedCode:
         method = _definition_at(document, top.body.body, at) if isinstance(top, cst.ClassDef) else None
         if self._runs:
             return any(one is not None and self._running.never_runs(one) for one in (top, method))
-        return not self._reads_names and not self._is_used(top, document)
+        if not self._reads_names and not self._is_used(top, document):
+            return True
+        if method is None or self._running.takes_attributes or method.name.value in CALLED_BY_LIBRARIES:
+            return False
+        return isinstance(top, cst.ClassDef) and self._is_plain(top) and not self._is_used(method, document)
 
     def _is_plain(self, cls: cst.ClassDef, below: tuple[str, ...] = ()) -> bool:
         """Whether no library calls methods of a class by their names, but for a few."""

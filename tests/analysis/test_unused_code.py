@@ -70,6 +70,15 @@ LORA |= {
 }
 """Beside a script, a file of a package that imports what the script does, and that nothing imports."""
 
+UNSEEN = {
+    **LORA,
+    "parts/lora.py": LAYERS + "def build():\n    return Left()\n",
+    "parts/logs.py": "from parts.lora import Used\nif __name__ == '__main__':\n    print(Used)\n",
+    "parts/base.py": "import torch\nfrom parts.logs import Used\n",
+    "train.py": "from elsewhere.lora import build\nbuild()\n",
+}
+"""The file that does something is imported by others, and the script finds what it imports in a way of its own."""
+
 LEFT = {
     "a class": (FILES, "layers.py"),
     "a class that a comment mentions": ({**FILES, "train.py": TRAIN + "# Left\n"}, "layers.py"),
@@ -100,6 +109,14 @@ LEFT = {
         {**METHOD, "train.py": METHOD["train.py"] + "torch.autograd.probe()\n"},
         "trainer.py",
     ),
+    "a function that a script of other names does not come to": (
+        UNSEEN
+        | {
+            "parts/base.py": "",
+            "train.py": "from elsewhere.lora import other\nother()\n",
+        },
+        "parts/lora.py",
+    ),
     "a file that nothing imports": (LORA, "parts/lora.py"),
     "a file that binds what a library makes": (
         LORA | {"parts/lora.py": LORA["parts/lora.py"] + "made = nn.ReLU()\n"},
@@ -129,6 +146,7 @@ USED = {
     ),
     "what another one that runs calls": _with("def build():\n    return layers.Left()\nbuild()\n"),
     "a branch that may run": _with("if input() and 1:\n    layers.Left()\n"),
+    "a function that an unseen importer comes to": (UNSEEN, "parts/lora.py"),
     "a file that others import": (LORA | {"train.py": LORA["train.py"] + "import parts.lora\n"}, "parts/lora.py"),
     "a file that binds what it makes": (
         LORA | {"parts/lora.py": LORA["parts/lora.py"] + "made = Used()\n"},
