@@ -52,6 +52,8 @@ class Analysis:
             for facts in recorder.facts.values():
                 facts.program.forget()
                 facts.program = Program()
+                for loop in facts.loops:
+                    loop.learning.clear()
             for loader in (*recorder.loaders, *recorder.evident_loaders):
                 loops = (loader.loops, loader.passes, loader.around, loader.now_and_then, loader.renewed)
                 for known in (*loops, loader.transfers):

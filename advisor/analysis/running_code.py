@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import libcst as cst
 
@@ -32,27 +32,18 @@ class RunningCode:
         documents: the files of the program.
         root: the root of the project.
         is_plain: whether no library calls methods of a class by their names, but for a few.
-        others: the words in scripts of the project that are not seen to import a file of the program.
 
     Attributes:
         takes_attributes: whether attributes of objects are asked for by texts that are computed.
         takes_members: whether what modules define is asked for by texts that are computed, or all of it is taken.
     """
 
-    def __init__(
-        self,
-        documents: Sequence[Document],
-        root: str,
-        is_plain: Callable[[cst.ClassDef], bool],
-        others: Collection[str] = (),
-    ) -> None:
+    def __init__(self, documents: Sequence[Document], root: str, is_plain: Callable[[cst.ClassDef], bool]) -> None:
         self._documents = documents
-        self._is_plain = is_plain
         self._here = _modules_of(documents, root)
         self._alive: set[int] = set()
-        self._others = frozenset(others)
-        self._anywhere: set[str] = set(others)
-        self._parts: set[str] = set(others)
+        self._anywhere: set[str] = set()
+        self._parts: set[str] = set()
         self._by_file: dict[str, set[str]] = {one.path: set() for one in documents}
         asked = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_asked_by_text)]
         opened = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_opened)]
@@ -62,7 +53,7 @@ class RunningCode:
         )
         self._take_by_text()
         self._loaded = self._find_loaded()
-        self._idle = self._sweep()
+        self._idle = self._sweep(is_plain)
 
     def is_loaded(self, document: Document) -> bool:
         """Whether a file does something by itself, or may be imported by one that is loaded."""
@@ -94,9 +85,7 @@ class RunningCode:
     def _find_loaded(self) -> frozenset[str]:
         loaded = {one.path for one in self._documents if one.once(does_something) or self._is_called_into(one)}
         while True:
-            imported = self._others | {
-                name for one in self._documents if one.path in loaded for name in one.once(modules_imported)
-            }
+            imported = {name for one in self._documents if one.path in loaded for name in one.once(modules_imported)}
             more = {one.path for one in self._documents if _stem(one) in imported} - loaded
             if not more:
                 return frozenset(loaded)
@@ -110,25 +99,50 @@ class RunningCode:
         binds = not known.isdisjoint(document.once(_called_to_bind))
         return binds or os.path.basename(document.path) in _READ_BY_OTHERS or any(map(_is_test, names))
 
-    def _sweep(self) -> frozenset[int]:
-        left = [(one, unit) for one in self._documents if one.path in self._loaded for unit in one.once(units_in)]
-        defined = {one.path: {_name(unit) for unit in one.once(units_in)} for one in self._documents}
-        while True:
-            met = [(document, unit) for document, unit in left if self._is_met(document, unit)]
-            if not met:
-                return frozenset(id(unit.definition) for _, unit in left)
-            for document, unit in met:
-                self._alive.add(id(unit.definition))
-                own = unit.names & (defined[document.path] - document.imported.keys())
-                self._by_file[document.path] |= own
-                outside = {part for module, part in unit.outside if self._is_here(module)}
-                self._anywhere |= (unit.names - own) | unit.parts | unit.words | outside
-                self._parts |= unit.parts | unit.words | outside
-                if isinstance(unit.definition, cst.ClassDef):
-                    self._parts |= unit.names  # `apply = convert` in its body
-            left = [(document, unit) for document, unit in left if id(unit.definition) not in self._alive]
+    def _sweep(self, is_plain: Callable[[cst.ClassDef], bool]) -> frozenset[int]:
+        """The definitions that are left when all that may run was met. Each unit is looked at again only where its name
+        was spoken of, or its class was met, since."""
+        left: dict[int, tuple[Document, Unit]] = {}
+        waiting: dict[str | int, list[int]] = {}
+        for document in self._documents:
+            for unit in document.once(units_in) if document.path in self._loaded else ():
+                left[id(unit)] = document, unit
+                waiting.setdefault(_name(unit), []).append(id(unit))
+                if unit.owner is not None:
+                    waiting.setdefault(id(unit.owner), []).append(id(unit))
+        pending = list(left)
+        while pending:
+            at = pending.pop()
+            if at not in left or not self._is_met(*left[at], is_plain):
+                continue
+            document, unit = left.pop(at)
+            self._alive.add(id(unit.definition))
+            now: list[str | int] = [*self._take(document, unit), id(unit.definition)]
+            pending += [each for one in now for each in waiting.get(one, ())]
+        return frozenset(id(unit.definition) for _, unit in left.values())
 
-    def _is_met(self, document: Document, unit: Unit) -> bool:
+    def _take(self, document: Document, unit: Unit) -> set[str]:
+        """Takes what a unit speaks of for spoken of.
+
+        Returns:
+            The names that were not yet.
+        """
+        defined = document.once(_defined) - document.imported.keys()
+        own = unit.names & defined
+        outside = {part for module, part in unit.outside if self._is_here(module)}
+        parts = unit.parts | unit.words | outside
+        bound = unit.names if isinstance(unit.definition, cst.ClassDef) else set()  # `apply = convert` in its body
+        new: set[str] = set()
+        for known, spoken in (
+            (self._by_file[document.path], own),
+            (self._anywhere, (unit.names - own) | parts),
+            (self._parts, parts | bound),
+        ):
+            new |= spoken - known
+            known |= spoken
+        return new
+
+    def _is_met(self, document: Document, unit: Unit, is_plain: Callable[[cst.ClassDef], bool]) -> bool:
         definition, name = unit.definition, _name(unit)
         if definition is None or os.path.basename(document.path) == "hubconf.py":
             return True
@@ -136,11 +150,15 @@ class RunningCode:
             if id(unit.owner) not in self._alive:
                 return False
             called = name in self._parts or name in CALLED_BY_LIBRARIES or _is_test(name)
-            return called or self.takes_attributes or not self._is_plain(unit.owner)
+            return called or self.takes_attributes or not is_plain(unit.owner)
         if self.takes_members or definition.decorators or name.startswith("__") or _is_test(name):
             return True
         made_otherwise = isinstance(definition, cst.ClassDef) and bool(definition.keywords)
         return made_otherwise or name in self._anywhere or name in self._by_file[document.path]
+
+
+def _defined(tree: cst.Module) -> frozenset[str]:
+    return frozenset(_name(unit) for unit in units_in(tree))
 
 
 def is_script(document: Document, documents: Sequence[Document]) -> bool:

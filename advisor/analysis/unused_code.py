@@ -34,8 +34,6 @@ _BY_TEXT_ELSEWHERE = frozenset(
 """Names that stand where others are found so, or classes by their bases."""
 _BASES = frozenset({"object", "abc.ABC", "torch.nn.Module", "torch.utils.data.Dataset"})
 """Classes of libraries that call no methods of others but those below."""
-_MOST_BESIDE = 200
-"""Files of other programs of a project that are looked into."""
 _NO_SCRIPTS = frozenset({"setup.py", "conftest.py", "hubconf.py", "__init__.py"})
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
 
@@ -90,21 +88,6 @@ class UnusedCode:
             return {one: frozenset(_WORDS.findall(self._read(os.path.join(self._root, one)))) for one in names}
         return {}
 
-    @cached_property
-    def _beside(self) -> dict[str, frozenset[bytes]]:
-        """The words in each of the files at the root of the project, and in its folders, that are no part of the
-        program: what they import may be found in a way of their own."""
-        known = {one.path for one in self._documents}
-        found: dict[str, frozenset[bytes]] = {}
-        with suppress(OSError):
-            inside = [os.path.join(self._root, one) for one in sorted(os.listdir(self._root)) if one[0] != "."]
-            for folder in (self._root, *filter(os.path.isdir, inside)):
-                paths = [os.path.join(folder, one) for one in sorted(os.listdir(folder)) if one.endswith(".py")]
-                for path in paths:
-                    if path not in known and os.path.basename(path) not in _NO_SCRIPTS and len(found) < _MOST_BESIDE:
-                        found[path] = frozenset(_WORDS.findall(self._read(path)))
-        return found
-
     def _read(self, path: str) -> bytes:
         self.consulted.add(path)
         if path in self._unsaved:
@@ -124,8 +107,7 @@ class UnusedCode:
 
     @cached_property
     def _running(self) -> RunningCode:
-        others = {one.decode(errors="replace") for words in self._beside.values() for one in words}
-        return RunningCode(self._documents, self._root, self._is_plain, others)
+        return RunningCode(self._documents, self._root, self._is_plain)
 
     @cached_property
     def _reads_names(self) -> bool:

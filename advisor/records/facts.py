@@ -314,17 +314,17 @@ class Program(tuple[Facts, ...]):
 
     @cached_property
     def first_training(self) -> Loop | None:
-        """The first loop that trains, as :meth:`first_training_but` says."""
-        return self.first_training_but(())
+        """The first loop that trains, as :meth:`trainings_but` orders them."""
+        return next(iter(self.trainings_but(())), None)
 
-    def first_training_but(self, documents: Collection[Document], loops: Collection[Loop] = ()) -> Loop | None:
-        """The first loop, in the order of files, that trains, but for those in some documents and some others: of
-        those that take batches, where there are any, and of these, of those in which an optimizer takes steps."""
+    def trainings_but(self, documents: Collection[Document]) -> list[Loop]:
+        """The loops that train, but for those in some documents: those that take batches before others, of both those
+        in which an optimizer takes steps before others, and of each in the order of files."""
         found = (loop for facts in self for loop in facts.loops if loop.learns and loop.document not in documents)
-        learning = [loop for loop in found if loop not in loops]
-        fed = [loop for loop in learning if loop.loaders] or learning
-        fed = [loop for loop in fed if loop.updates] or fed
-        return min(fed, key=lambda one: (one.document.filename, one.document.order(one.node)), default=None)
+        return sorted(
+            found,
+            key=lambda one: (not one.loaders, not one.updates, one.document.filename, one.document.order(one.node)),
+        )
 
     @cached_property
     def placed(self) -> bool:

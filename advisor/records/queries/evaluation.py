@@ -366,14 +366,18 @@ def _happens_around(context: OperationContext, loop: Loop) -> bool:
     return above and all(one in loop.outer for one in context.loops)
 
 
+def _loops_with_steps(program: Program) -> frozenset[Loop]:
+    """The loops around the steps of a program, those of its optimizers among them."""
+    contexts = (context for one in program.operations_of(AnyCall("step")) for context in one.contexts)
+    return frozenset(loop for context in contexts for loop in context.loops)
+
+
 def only_differentiates(program: Program, loop: Loop) -> bool:
     """Whether a loop computes gradients for their own sake, as an explanation of what a model sees does: the model was
     put in evaluation mode on the way to the loop, and nothing makes a step, there or in the loops around it."""
     if isinstance(loop.node, cst.FunctionDef):
         return False  # the step of an optimizer, or of a training that a framework runs
-    around = {loop, *loop.outer}
-    steps = program.operations_of(AnyCall("step"))
-    if any(not around.isdisjoint(context.loops) for one in steps for context in one.contexts):
+    if not program.once(_loops_with_steps).isdisjoint((loop, *loop.outer)):
         return False
     switches = [
         (one.what.name == "eval" or one.gives("mode", False, 0), context)

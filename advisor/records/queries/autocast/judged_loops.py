@@ -43,10 +43,7 @@ def first_judged(program: Program) -> Loop | None:
             imports.setdefault(name, set()).add(one)
     beneath = {one for one in learning if imports.get(_module_name(one), set()) - {one}}
     but = small | (beneath if beneath < learning else set())
-    passed: set[Loop] = set()
-    while (first := program.first_training_but(but, passed)) is not None and _has_no_work(program, first):
-        passed.add(first)
-    return first
+    return next((one for one in program.trainings_but(but) if not _has_no_work(program, one)), None)
 
 
 def other_judged(facts: Facts, first: Loop) -> Iterator[tuple[Document, cst.CSTNode]]:

@@ -28,9 +28,8 @@ _STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 def first_training(program: Program) -> Loop | None:
     """The first loop of a program that trains, but for those in files that are named for such a search."""
-    return program.first_training_but(
-        [one.document for one in program if PROBES.search(one.document.filename.rpartition("/")[2])]
-    )
+    probes = [one.document for one in program if PROBES.search(one.document.filename.rpartition("/")[2])]
+    return next(iter(program.trainings_but(probes)), None)
 
 
 def training_loop(context: OperationContext, *, epochs: bool = False) -> Loop | None:
