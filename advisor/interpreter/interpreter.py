@@ -35,13 +35,17 @@ from accel_advisor.values.values import (
     Constant,
     Function,
     Iterated,
+    Loader,
+    Module,
     Pending,
     Qualified,
     SourceModule,
+    Tensor,
     Unknown,
     Value,
     join,
     join_all,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -321,7 +325,8 @@ class Interpreter(Machine):
         known = self._joined_beside if beside else self._joined
         joined = known.get(id(function.node))
         if joined is None:
-            if beside and self.allowed_beside.strict and self.allowed_beside.steps < 0:
+            beyond = beside and self.allowed_beside.steps < 0
+            if beyond and (self.allowed_beside.strict or not any(map(_is_of_training, bound.values()))):
                 return self._leave_out(function.node, UNKNOWN)
             joined = known[id(function.node)] = Joined(bound, WIDENINGS_BESIDE if beside else WIDENINGS)
         else:
@@ -397,3 +402,8 @@ class Interpreter(Machine):
         if known is None or known.value != value:
             known = self._datasets[loader] = self._describe(self, value)
         return known
+
+
+def _is_of_training(value: Value) -> bool:
+    """Whether a value may be, or hold, a loader, a tensor or a model."""
+    return any(isinstance(one, (Loader, Tensor, Module)) for one in options_of(value))
