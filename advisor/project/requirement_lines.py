@@ -22,6 +22,7 @@ _CONDA_PIN = re.compile(r"(==?)?\s*(\d+(?:\.\d+)*)(\.?\*)?(?:\s*=\s*[\w.*]+)?")
 """``=1.4``, ``=1.4.0=py37_0``, ``1.4.*``: what conda writes beside the notation of PEP 440."""
 _BUILD = re.compile(r"(?<=[\d*])=[\w.*]+$")
 _ENTRY = re.compile(r"\s*-\s*[\"']?([^\"'#]*)")
+_KEY = re.compile(r"([A-Za-z_]\w*)\s*:")
 _FLOW = re.compile(r"dependencies\s*:\s*\[([^\]]*)")
 _INSTALLS = re.compile(
     r"\b(?:pip3?|conda|mamba|micromamba|poetry|uv)\b[^\n;&|]*?\b(?:install|add|create)\b([^\n;&|`]*)"
@@ -64,9 +65,12 @@ def conda_entries(text: str) -> Iterator[str]:
         return
     if "dependencies" not in text:
         return
+    section = ""  # a channel may be called like a package
     for line in text.splitlines():
-        entry = _ENTRY.match(line)
-        if entry is not None:
+        key, entry = _KEY.match(line), _ENTRY.match(line)
+        if key is not None:
+            section = key[1]
+        elif entry is not None and section == "dependencies":
             yield entry[1]
     for listed in _FLOW.finditer(text):
         yield from (one.strip(" \t\"'") for one in listed[1].split(","))

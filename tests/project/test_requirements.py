@@ -185,6 +185,11 @@ setuptools.setup(name="x", python_requires=">=3.8", install_requires=NEEDS, extr
         target = target_of(tmp_path, environment_dot_yml=f"name: x\ndependencies:\n{lines}")
         assert (target.torch, target.python) == (torch, python)
 
+    @pytest.mark.parametrize("channel", ["pytorch", "conda-forge"])
+    def test_a_channel_is_no_package(self, channel: str, tmp_path: Path) -> None:
+        text = f"channels:\n  - {channel}\n  - defaults\ndependencies:\n  - pytorch=1.4\nprefix: /x\n"
+        assert target_of(tmp_path, env_dot_yml=text).torch == Versions((1, 4), (1, 5))
+
     @pytest.mark.parametrize("name", ["environment.yaml", "env.yml", "conda.yaml", "conda_env.yml", "docker/env.yaml"])
     def test_the_names_of_conda_environments(self, name: str, tmp_path: Path) -> None:
         files = {name.replace("/", "__").replace(".", "_dot_"): "dependencies: [python=3.8, 'pytorch=1.4.0']\n"}
