@@ -97,7 +97,7 @@ class RunningCode:
         names = {_name(unit) for unit in document.once(units_in)}
         known = names | {name for name, full in document.imported.items() if self._is_here(full)}
         binds = not known.isdisjoint(document.once(_called_to_bind))
-        return binds or os.path.basename(document.path) in _READ_BY_OTHERS or any(map(_is_test, names))
+        return binds or os.path.basename(document.path) in _READ_BY_OTHERS or _has_tests(document, names)
 
     def _sweep(self, is_plain: Callable[[cst.ClassDef], bool]) -> frozenset[int]:
         """The definitions that are left when all that may run was met. Each unit is looked at again only where its name
@@ -149,9 +149,9 @@ class RunningCode:
         if unit.owner is not None:
             if id(unit.owner) not in self._alive:
                 return False
-            called = name in self._parts or name in CALLED_BY_LIBRARIES or _is_test(name)
+            called = name in self._parts or name in CALLED_BY_LIBRARIES or _has_tests(document, (name,))
             return called or self.takes_attributes or not is_plain(unit.owner)
-        if self.takes_members or definition.decorators or name.startswith("__") or _is_test(name):
+        if self.takes_members or definition.decorators or name.startswith("__") or _has_tests(document, (name,)):
             return True
         made_otherwise = isinstance(definition, cst.ClassDef) and bool(definition.keywords)
         return made_otherwise or name in self._anywhere or name in self._by_file[document.path]
@@ -184,9 +184,10 @@ def _called_to_bind(tree: cst.Module) -> frozenset[str]:
 
 
 def texts_read(tree: cst.Module) -> frozenset[str]:
-    """The functions by which a file looks up names of its own by their texts."""
+    """The functions of Python by which a file looks up names of its own by their texts; one that it defines itself,
+    as ``eval`` often is, does what it says."""
     called = (one.func for one in descendants(tree, cst.Call))
-    return frozenset(one.value for one in called if isinstance(one, cst.Name)) & _OF_THE_FILE
+    return frozenset(one.value for one in called if isinstance(one, cst.Name)) & _OF_THE_FILE - _defined(tree)
 
 
 def _takes_all(tree: cst.Module) -> bool:
@@ -198,8 +199,11 @@ def _name(unit: Unit) -> str:
     return unit.definition.name.value if unit.definition is not None else ""
 
 
-def _is_test(name: str) -> bool:
-    return name.lower().startswith("test")
+def _has_tests(document: Document, names: Iterable[str]) -> bool:
+    """Whether names are those of tests, for a program that looks for them in a file: a ``test`` beside a ``train`` is
+    none."""
+    of_tests = _stem(document).startswith("test_") or _stem(document).endswith("_test")
+    return any(one.startswith(("test_", "Test")) or (of_tests and one.startswith("test")) for one in names)
 
 
 def _stem(document: Document) -> str:

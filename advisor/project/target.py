@@ -14,6 +14,8 @@ Platform = Literal["linux", "macos", "windows"]
 
 PLATFORMS: tuple[Platform, ...] = ("linux", "macos", "windows")
 ALL_PLATFORMS = "all"
+_LOCAL = re.compile(r"(?<=\d)\+[A-Za-z0-9.]+")
+"""The part of a version that says how it was built: ``2.0.1+cu118``. PEP 440 has it behind ``==`` only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +150,9 @@ def specified(text: str) -> Versions | None:
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
     from packaging.version import InvalidVersion
 
+    public = _LOCAL.sub("", text)
     try:
-        ranges = [_bounds(one.operator, one.version) for one in SpecifierSet(text)]
+        ranges = [_bounds(one.operator, one.version) for one in SpecifierSet(public)]
     except (InvalidSpecifier, InvalidVersion):
         return None
     return reduce(_both, ranges, Versions())

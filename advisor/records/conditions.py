@@ -85,9 +85,13 @@ class Condition:
         """Whether it is a branch that is not taken, by what the function was given."""
         return self.branch in self.untaken
 
-    def excludes(self, other: Condition) -> bool:
-        """Whether both are branches in one function, and no value of a name that they ask for leads to both."""
-        if self.function is not other.function or (self.function is None and self.node is not other.node):
+    def excludes(self, other: Condition, *, top: bool = False) -> bool:
+        """Whether both are branches in one function, and no value of a name that they ask for leads to both.
+
+        Args:
+            top: whether both are known to stand at the top of one file.
+        """
+        if self.function is not other.function or (self.function is None and not top and self.node is not other.node):
             return False
         mine, others = (list(tests_of(one.node, one.branch)) for one in (self, other))
         return bool(mine and others) and exclude_each_other(mine, others)

@@ -83,7 +83,7 @@ class AmpDeprecatedApi(Rule):
             claim = f"`{first.what.full}` of apex is deprecated since torch has its own"
             remedy = f"use {apex.remedy}"
             related = [also_at(facts.document, one.node, "so is this") for one in others]
-            yield self.finding(facts, first.node, claim, remedy, related=related, since=(1, 10))
+            yield self.finding(facts, first.node, claim, remedy, related=related, since=apex.since)
 
     def _moved(self, facts: Facts, found: OldName, together: list[OldName]) -> Fix | None:
         """The fix that changes the import, and with it every call of what is imported there; None where they need

@@ -117,6 +117,11 @@ LEFT = {
         },
         "parts/lora.py",
     ),
+    "beside a function that is named like one of Python": _with("def eval():\n    pass\neval()\n"),
+    "a function that is named like what it does": (
+        {**FILES, "train.py": TRAIN + "def test():\n    layers.Left()\n"},
+        "layers.py",
+    ),
     "a file that nothing imports": (LORA, "parts/lora.py"),
     "a file that binds what a library makes": (
         LORA | {"parts/lora.py": LORA["parts/lora.py"] + "made = nn.ReLU()\n"},
@@ -132,6 +137,8 @@ def test_minor_where_nothing_uses_it(case: str, tmp_path: Path) -> None:
 
 
 USED = {
+    "a text that Python evaluates": _with("eval(input())\n"),
+    "a name in a test": _with("def test_left():\n    layers.Left()\n"),
     "a name": _with("print(layers.Left)\n"),
     "a text": _with("print('Left')\n"),
     "a name that is computed": _with("print(getattr(layers, input()))\n"),

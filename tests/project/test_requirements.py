@@ -49,6 +49,7 @@ class TestDeclared:
             ('torch>=1.8,<2; python_version < "3.12"', Versions((1, 8), (2, 0))),
             ("torch @ https://example.org/torch-2.1.0-py3-none-any.whl", Versions()),
             ("torch==1.7.1+cu110", Versions((1, 7), (1, 8))),
+            ("torch>=2.0.1+cu118", Versions((2, 0))),
             ("torch~=1.4", Versions((1, 4), (2, 0))),
             ("pytorch=1.4.0", Versions((1, 4), (1, 5))),
             ("pytorch=1.4.0=py3.7_cuda10.1.243_cudnn7.6.3_0", Versions((1, 4), (1, 5))),

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
+from accel_advisor.records.actions import AnyCall, Call, any_calls, calls, within
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.records.queries.evaluations.frozen_models import FREEZES, calls_frozen_ones, wants_gradients
 from accel_advisor.records.queries.models.chosen_training import Choice, told_to_evaluate
 from accel_advisor.records.queries.old_torch import knows_0_4
 from accel_advisor.syntax.shapes import dotted, methods_reached, names_read_in, words_of
@@ -34,11 +35,8 @@ _DIFFERENTIATES = frozenset(
 _SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
 _SWITCHES = any_calls("eval", "train")
 _BACKWARD, _GRAD = AnyCall("backward"), Call("torch.autograd.grad")
-_FREEZES = (AnySets("requires_grad"), AnyCall("requires_grad_"))
-_SAME = frozenset({"eval", "train", "to", "cuda", "cpu", "float", "half"})
-"""Methods of a module that return the module."""
 _GRADIENTS = (
-    *_FREEZES,
+    *FREEZES,
     *calls("torch.autograd.grad", "torch.autograd.backward"),
     *within("torch.func", "torch.autograd.functional"),
 )
@@ -231,7 +229,7 @@ def wants_graphs(facts: Facts, loop: Loop) -> bool:
     """Whether a loop may want graphs, or records none, but for a backward pass that may start from what it computes: it
     takes gradients itself, an export traces it, or a framework runs it, no part of the model has gradients, or it is
     written for a torch without ``no_grad``."""
-    if (not facts.trains and _wants_gradients(facts, loop)) or _calls_frozen_ones(facts, loop):
+    if (not facts.trains and wants_gradients(facts, loop)) or calls_frozen_ones(facts, loop):
         return True
     for operation in (operation for one in facts.program for operation in one.operations):
         inside = any(loop in context.loops for context in operation.contexts)
@@ -258,58 +256,6 @@ def _heeds_volatile(facts: Facts) -> bool:
     """Whether a program runs with a torch that does not ignore ``volatile``: its project asks for one, and nothing that
     it does needs a newer one."""
     return facts.target.rules_out("torch", (0, 4)) and not knows_0_4(facts.program)
-
-
-def _wants_gradients(facts: Facts, loop: Loop) -> bool:
-    """Whether a program says of tensors that they need gradients or, of all that a model has, that they need none: then
-    there is no graph. To freeze a part of a model asks for no gradient."""
-    called = {call.document.code(call.node.func) for call, _ in facts.program.calls_in.get(loop, ())}
-    for operation in (one for facts_of in facts.program for one in facts_of.operations_of(*_FREEZES)):
-        frozen = (
-            _frozen_part(operation)
-            if operation.gives("value", False, 0) or operation.gives("requires_grad", False)
-            else None
-        )
-        if frozen is None or frozen in called:
-            return True
-    return False
-
-
-def _calls_frozen_ones(facts: Facts, loop: Loop) -> bool:
-    """Whether the function of a loop freezes, as a whole, each model that the loop calls."""
-    made = facts.program.calls_in.get(loop, ())
-    called = {
-        call.document.code(call.node.func)
-        for call, one in made
-        if one.model is not None and one.model.has_state and not one.nested
-    }
-    frozen = {
-        operation.document.code(_whole(operation.receiver))
-        for operation in facts.operations_of(AnyCall("requires_grad_"))
-        if operation.receiver is not None
-        and operation.function is loop.function
-        and (operation.gives("value", False, 0) or operation.gives("requires_grad", False))
-    }
-    return bool(called) and called <= frozen
-
-
-def _whole(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The module that an expression hands on, such as ``model.eval()``."""
-    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _SAME:
-        node = node.func.value
-    return node
-
-
-def _frozen_part(operation: Operation) -> str | None:
-    """The part of a model that is frozen, as code, or whatever a condition chooses; None where it may be all of one."""
-    frozen = operation.callee if operation.receiver is None else _whole(operation.receiver)
-    inner = operation.contexts[0].inner
-    loop = inner.node if inner is not None else None
-    if isinstance(loop, cst.For) and isinstance(frozen, cst.Name) and frozen.value in names_read_in(loop.target):
-        made = loop.iter.func if isinstance(loop.iter, cst.Call) else loop.iter
-        frozen = made.value if isinstance(made, cst.Attribute) else made
-    chosen = all(context.conditions for context in operation.contexts)
-    return operation.document.code(frozen) if chosen or isinstance(frozen, (cst.Attribute, cst.Subscript)) else None
 
 
 def _is_learnt_from(facts: Facts, loop: Loop) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from accel_advisor.records.actions import AnyCall
 from accel_advisor.syntax.shapes import main_guards
 
 if TYPE_CHECKING:
@@ -19,7 +20,20 @@ def moved_to_the_first(facts: Facts, beginning: Operation) -> Iterator[Transfer]
     ways = {site.document for way in beginning.ways for site in way} | {beginning.document}
     for each in facts.program:
         if each.document in ways or not main_guards(each.document.tree):
-            yield from filter(_goes_to_the_first, each.transfers)
+            done = {id(one.node): one for one in each.operations_of(AnyCall("cuda"), AnyCall("to"))}
+            for move in filter(_goes_to_the_first, each.transfers):
+                known = done.get(id(move.node))
+                if known is None or not _is_for_those_without(beginning, known):
+                    yield move
+
+
+def _is_for_those_without(beginning: Operation, move: Operation) -> bool:
+    """Whether a model is only moved where no process group is begun, as in the ``else`` of what asks for one."""
+    begun, moved = ([one.conditions for one in each.contexts] for each in (beginning, move))
+    top = beginning.function is None and move.function is None and beginning.document is move.document
+    return bool(begun and moved) and all(
+        any(one.excludes(other, top=top) for one in before for other in after) for before in begun for after in moved
+    )
 
 
 def _goes_to_the_first(transfer: Transfer) -> bool:

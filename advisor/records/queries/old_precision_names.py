@@ -115,6 +115,11 @@ class ApexNames:
         asked = [] if all(wraps) else ["`torch.autocast` with `torch.amp.GradScaler`"]
         return ", and ".join(asked + ["`torch.nn.parallel.DistributedDataParallel`"] * any(wraps))
 
+    @property
+    def since(self) -> Version | None:
+        """The torch that has all of it; None where each has."""
+        return None if all(one.what is _PARALLEL for one in self.uses) else _SINCE["GradScaler"]
+
 
 def old_names(facts: Facts) -> list[OldName]:
     """The uses in a document of names that stand for torch's own, where the project's torch has the new ones and the
@@ -133,10 +138,10 @@ def names_of_apex(facts: Facts) -> ApexNames | None:
     """What a document takes from apex for mixed precision; None where it takes nothing, where torch may not have it
     yet, and where the program asks torch for mixed precision as well, or the document imports that."""
     imported = facts.document.imported.values()
-    if not facts.supports(_SINCE["autocast"]) or facts.does(*_NEW, *_OLD) or any(map(_is_of_torch, imported)):
+    if facts.does(*_NEW, *_OLD) or any(map(_is_of_torch, imported)):
         return None
-    uses = facts.operations_of(*_APEX, _PARALLEL)
-    return ApexNames(tuple(uses)) if uses else None
+    found = ApexNames(tuple(facts.operations_of(*_APEX, _PARALLEL)))
+    return found if found.uses and (found.since is None or facts.supports(found.since)) else None
 
 
 def _is_of_torch(name: str) -> bool:

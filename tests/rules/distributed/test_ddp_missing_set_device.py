@@ -127,6 +127,9 @@ PAIRS = {
         GROUP + "model = Net().to(rank)\nx = torch.zeros(1).cuda()\n", "Net().to(rank)", "Net().cuda()"
     ),
     "another back end": pair("dist.init_process_group('gloo')\n" + MOVE, "'gloo'", "'nccl'"),
+    "only without a group": pair(
+        f"many = conf.many\nif many:\n    {GROUP}if not many:\n    {MOVE}", "not many", "many"
+    ),
     "an unknown back end": pair("dist.init_process_group(conf.backend)\n" + MOVE, "conf.backend", "'nccl'"),
     "Accelerate": pair(
         "import accelerate\na = accelerate.Accelerator()\n" + GROUP + MOVE, "a = accelerate.Accelerator()\n"

@@ -343,7 +343,7 @@ def test_the_wrapper_of_apex(tmp_path: Path) -> None:
 
 
 def test_apex_in_a_project_with_an_older_torch(tmp_path: Path) -> None:
-    check_since("ACC402", IMPORTS + APEX, (1, 10), tmp_path)
+    check_since("ACC402", IMPORTS + APEX, (2, 3), tmp_path)
 
 
 def test_an_evaluation_is_a_place_of_the_remark_about_the_training(tmp_path: Path) -> None:

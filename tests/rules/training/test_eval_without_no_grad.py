@@ -272,6 +272,38 @@ evaluate()
     check_one("ACC401", source, tmp_path, {"scoring.py": scoring})
 
 
+ON_THE_WAY = """
+model = nn.Linear(8, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+def evaluate():
+    for p in model.parameters():
+        p.requires_grad = False
+    model.eval()
+    for (x,) in loader:
+        print(model(x).argmax(1))
+    for p in model.parameters():
+        p.requires_grad = True
+for epoch in range(9):
+    for (x,) in loader:
+        model(x).sum().backward()
+        optimizer.step()
+    if epoch > 3:
+        evaluate()
+"""
+
+
+@pytest.mark.parametrize("way", ["model.parameters()", "model[0].parameters()", "list(model.parameters())[:1]"])
+def test_a_model_that_is_frozen_on_the_way(way: str, tmp_path: Path) -> None:
+    source = ON_THE_WAY.replace("nn.Linear(8, 2)", "nn.Sequential(nn.Linear(8, 2), nn.ReLU())")
+    if way != "model.parameters()":
+        source = source.replace(
+            "in model.parameters():\n        p.requires_grad = False", f"in {way}:\n        p.requires_grad = False"
+        )
+        source = source.replace("in loader:\n        print", "in loader:  # -> warning unsafe\n        print")
+    check_one("ACC401", IMPORTS + source, tmp_path)
+
+
 FREEZING = {
     "in a loop over a part's parameters": "for p in self.body.parameters():\n            p.requires_grad = False",
     "by name": "for name, p in self.named_parameters():\n            if 'body' in name: p.requires_grad = False",
