@@ -54,6 +54,7 @@ class Analysis:
                 facts.program = Program()
                 for loop in facts.loops:
                     loop.learning.clear()
+                    loop.begun.clear()
             for loader in (*recorder.loaders, *recorder.evident_loaders):
                 loops = (loader.loops, loader.passes, loader.around, loader.now_and_then, loader.renewed)
                 for known in (*loops, loader.transfers):

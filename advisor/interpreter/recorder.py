@@ -23,7 +23,7 @@ from accel_advisor.records.facts import (
 )
 from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.loaders import loader_of
-from accel_advisor.records.loops import note_learning, note_step
+from accel_advisor.records.loops import note_first, note_learning, note_step
 from accel_advisor.records.operations import Argument, Operation, OperationContext
 from accel_advisor.syntax.model_names import models_named_in
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
@@ -233,9 +233,15 @@ class Recorder:
                     turns.append(outer)
 
     def take_one(self, frame: Frame, element: Value) -> None:
-        """``next(iterator)``: the loop around it takes batches."""
-        if frame.loops:
-            self.take(frame.loops[-1], loaders_of(element))
+        """``next(iterator)``: the loop around it takes batches; but one that takes the first of a loader, for a loop
+        within it to begin with, is no loop over batches for that."""
+        if not frame.loops:
+            return
+        loaders = loaders_of(element)
+        for loader in loaders:
+            for loop in note_first(frame.loops, loader, frame.function_names):
+                loader.loops.remove(loop)
+        self.take(frame.loops[-1], loaders)
 
     def backward(self, frame: Frame, *, forgets: bool = False) -> None:
         """The model learns here, or forgets old gradients."""

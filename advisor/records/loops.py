@@ -61,6 +61,7 @@ class Loop:
             calls what it goes over an epoch.
         updates: whether something takes a step in it, as an optimizer does.
         repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
+        begun: the loaders of which it takes one batch at a time, as far as it was seen, each with the functions around.
         learning: the conditions under which something learns in it, for each way that leads there.
     """
 
@@ -86,6 +87,7 @@ class Loop:
     guarded: bool = False
     periodic: bool = False
     repeats: bool = False
+    begun: dict[BatchSource, tuple[str, ...]] = field(default_factory=dict, repr=False)
     learning: dict[tuple[tuple[int, int | None], ...], tuple[Asked, ...]] = field(default_factory=dict, repr=False)
     _inside: frozenset[int] | None = field(default=None, init=False, repr=False)
 
@@ -240,6 +242,24 @@ def _is_cut(node: cst.BaseExpression, imported: dict[str, str]) -> bool:
         return True
     fed = given if name == "zip" else given[:1]
     return name.rpartition(".")[2] in _HANDS_ON and any(_is_cut(one, imported) for one in fed)
+
+
+def note_first(loops: tuple[Loop, ...], loader: BatchSource, functions: tuple[str, ...]) -> list[Loop]:
+    """Within these loops and functions, outermost first, one batch of a loader is taken.
+
+    Returns:
+        Loops around that took one before, in the function of this one, for this one to begin with: they are no loops
+        over batches for that.
+    """
+    *outer, loop = loops
+    within = len(loop.functions)
+    begun = [one for one in outer if one.begun.get(loader, ())[:within] == loop.functions and loader in one.begun]
+    for one in begun:
+        del one.begun[loader]
+        one.loaders.remove(loader)
+    if loader not in loop.loaders:
+        loop.begun[loader] = functions
+    return begun
 
 
 def note_learning(loops: tuple[Loop, ...], conditions: tuple[Asked, ...], *, forgets: bool) -> None:

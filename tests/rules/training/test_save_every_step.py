@@ -22,6 +22,15 @@ SILENT = {
         "def once():\n    for (x,) in loader:\n        step(x, x)\n        torch.save(model, 'm')\n        return x\nonce()"
     ),
 }
+FETCHED = """
+batches = iter(loader)
+for e in range(3):
+    x = next(batches)
+    while x is not None:
+        step(x, x)
+        x = next(batches)
+    torch.save(model, 'm')
+"""
 LOADER = "loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
 
 
@@ -176,3 +185,7 @@ for e in range(3):
 @pytest.mark.parametrize("case", REPORTED_PROGRAMS)
 def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC427", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+def test_a_batch_before_the_loop_begins(tmp_path: Path) -> None:
+    check_pair("ACC427", Pair(IMPORTS + MODEL + LOADER + FETCHED, "    torch.save", "        torch.save"), tmp_path)
