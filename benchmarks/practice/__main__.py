@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 REMARKS, TREES = HERE / "remarks.csv", HERE / "trees.json"
 RESULTS = HERE.parent / "results" / "practice.json"
 EVERYTHING = ("--minor", "--extend-select", "ALL")
-SETS = ("A", "B", "C", "D", "E", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T")
+SETS = ("A", "B", "C", "D", "E", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "V")
 
 
 class Practised(NamedTuple):
