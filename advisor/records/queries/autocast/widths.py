@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.evaluations.computed_values import called_on
-from accel_advisor.records.queries.gradients.flows import flow_of, outside_of_functions
+from accel_advisor.records.queries.gradients.fates import parameter_of
+from accel_advisor.records.queries.gradients.flows import flow_around, flow_of
 from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
 from accel_advisor.tables.autocast import IN_FLOAT32, IN_HALF, LAYERS_IN_FLOAT32, LAYERS_IN_HALF
 from accel_advisor.tables.tensor_methods import CASTS, KEEPS_VALUES, MASKS, MOVES, SHAPES, TENSOR_METHODS
@@ -106,19 +107,11 @@ class Widths:
             return self._of(entered[0], given, depth) if given is not None else Width.OTHER
         found = []
         for call, caller in self._facts.call_graph.calls_of(flow.root) if depth < _MOST_CALLS else ():
-            outer = self._flow_around(flow, caller, call)
+            outer = flow_around(self._facts, call, caller)
             given = _given_for(flow.root, call, binding.name)
             if outer is not None and given is not None:
                 found.append(self._of(outer, given, depth + 1))
         return _joined(found)
-
-    def _flow_around(self, flow: DataFlow, caller: cst.CSTNode | None, call: cst.Call) -> DataFlow | None:
-        """That of the code in which a call stands: None as a caller is the top of a module."""
-        if caller is not None:
-            found = flow_of(self._facts, caller)
-            return found if found is not None and found.holds(call) else None
-        tops = (outside_of_functions(each.document) for each in self._facts.program)
-        return next((one for one in tops if one.holds(call)), None)
 
     def _of_call(self, flow: DataFlow, call: cst.Call, depth: int) -> Width:
         if id(call) in self._models:
@@ -215,12 +208,4 @@ def _is_place(node: cst.Subscript) -> bool:
 
 def _given_for(function: cst.CSTNode, call: cst.Call, name: str) -> cst.BaseExpression | None:
     """What a call gives for a parameter of the function that it calls; None where that is not clear."""
-    if not isinstance(function, cst.FunctionDef) or any(one.star for one in call.args):
-        return None
-    named = next((one.value for one in call.args if one.keyword is not None and one.keyword.value == name), None)
-    params = [one.name.value for one in (*function.params.posonly_params, *function.params.params)]
-    if params[:1] in (["self"], ["cls"]):
-        params = params[1:]
-    places = [one.value for one in call.args if one.keyword is None]
-    at = params.index(name) if name in params else len(places)
-    return named if named is not None or at >= len(places) else places[at]
+    return next((one.value for one in call.args if parameter_of(function, call, one) == name), None)

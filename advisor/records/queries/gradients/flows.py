@@ -71,6 +71,16 @@ def flow_of(facts: Facts, function: cst.CSTNode) -> DataFlow | None:
     return document.once(flows_in).of(function) if document is not None else None
 
 
+def flow_around(facts: Facts, call: cst.Call, caller: cst.CSTNode | None) -> DataFlow | None:
+    """The function that a call stands in, or the top of a document, where ``caller`` is None; None where what a call
+    stands in has bindings of its own."""
+    if caller is not None:
+        found = flow_of(facts, caller)
+        return found if found is not None and found.holds(call) else None
+    tops = (outside_of_functions(each.document) for each in facts.program)
+    return next((one for one in tops if one.holds(call)), None)
+
+
 def document_of(facts: Facts, flow: DataFlow) -> Document:
     """The document of the program that a function stands in."""
     return facts.program.once(_documents)[id(flow.root)]

@@ -8,7 +8,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Asked, Call, Method
 from accel_advisor.records.queries.gradients.fates import parameter_of
-from accel_advisor.records.queries.gradients.flows import flow_of, outside_of_functions
+from accel_advisor.records.queries.gradients.flows import flow_around, flow_of
 from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import dotted, names_bound_in, root_of
 from accel_advisor.syntax.walking import descendants
@@ -103,7 +103,7 @@ def is_of_a_copy(facts: Facts, operation: Operation) -> bool:
     bound = flow.reaching(node)
     values = [value for one in bound for value in one.values]
     for call, caller in facts.call_graph.calls_of(flow.root) if any(one.statement is None for one in bound) else ():
-        outer = _flow_around(facts, call, caller)
+        outer = flow_around(facts, call, caller)
         if outer is None:
             return False
         given = (one for one in call.args if parameter_of(flow.root, call, one) == dotted(node))
@@ -255,7 +255,7 @@ class _Work:
     def _returned(self, flow: DataFlow, *, worked: bool, depth: int, part: int | None = None) -> None:
         """What a function returns, or the part of a tuple that it returns, goes on where it is called."""
         for call, caller in self._facts.call_graph.calls_of(flow.root) if depth < _MOST_CALLS else ():
-            outer = _flow_around(self._facts, call, caller)
+            outer = flow_around(self._facts, call, caller)
             above = outer.parent(call) if outer is not None else None
             target = above.targets[0].target if isinstance(above, cst.Assign) else None
             if outer is None:
@@ -277,14 +277,6 @@ class _Work:
                 if inner is not None:
                     for reading in inner.readings_of(binding.name):
                         self.follow(inner, reading, worked=worked, depth=depth + 1)
-
-
-def _flow_around(facts: Facts, call: cst.Call, caller: cst.CSTNode | None) -> DataFlow | None:
-    """The function that a call stands in, or else the top of its document."""
-    if caller is not None:
-        return flow_of(facts, caller)
-    tops = (outside_of_functions(one.document) for one in facts.program)
-    return next((one for one in tops if one.holds(call)), None)
 
 
 def _is_of_torch(operation: Operation) -> bool:
