@@ -102,5 +102,7 @@ class EvalWithoutNoGrad(Rule):
             claim = f"`{name}` {what}"
             remedy = remedy if trains or evaluation.imports_torch else f"decorate it with `@{torch}.no_grad()`"
         called = [also_at(evaluation.document, evaluation.call, "the model is called here")] if evaluation.call else []
+        if choice is not None:
+            called.append(also_at(choice.document, choice.node, f"here `{choice.name}` is {choice.value!r}"))
         severity = Severity.WARNING if basis.proven else Severity.INFO
         return self.finding(facts, loop.node, claim, remedy, severity=severity, fix=fix, related=called, basis=basis)

@@ -868,7 +868,10 @@ TOLD = {
 @pytest.mark.parametrize("words", TOLD.values(), ids=TOLD.keys())
 def test_reports_one_loop_that_is_told_to_evaluate(words: tuple[str, ...], tmp_path: Path) -> None:
     source = BY_A_FLAG.replace(words[0], words[1]).replace(words[2], words[3]).replace(words[4], words[5])
-    check_one("ACC401", IMPORTS + source, tmp_path)
+    (found,) = check_one("ACC401", IMPORTS + source, tmp_path)
+    told = found.related[-1]
+    assert told.message.startswith("here `")
+    assert (IMPORTS + source).splitlines()[told.span.start.row - 1] == f"iteration(loader, {words[5]})"
     trains = source.replace(f", {words[5]})", ")").replace("  # -> warning none", "")
     check_one("ACC401", IMPORTS + trains, tmp_path)
 

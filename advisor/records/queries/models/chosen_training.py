@@ -17,6 +17,7 @@ from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.source.document import Document
 
 _Known = tuple[Literal]
 """The value of a literal."""
@@ -31,10 +32,13 @@ class Choice:
     Attributes:
         name: the parameter, or the target of a loop around it.
         value: its value where the loop evaluates.
+        document, node: the call that says so, or the loop around it.
     """
 
     name: str
     value: Literal
+    document: Document
+    node: cst.CSTNode
 
     @property
     def trains(self) -> str:
@@ -44,6 +48,21 @@ class Choice:
         if self.value is True:
             return f"not {self.name}"
         return f"{self.name} is not None" if self.value is None else f"{self.name} != {self.value!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a call gives for a parameter.
+
+    Attributes:
+        known: its value, where that is a literal.
+        said: whether the call says it itself, and not the parameter's default.
+    """
+
+    document: Document
+    call: cst.Call
+    known: _Known | None
+    said: bool
 
 
 def told_to_evaluate(facts: Facts, loop: Loop) -> Choice | None:
@@ -64,7 +83,7 @@ def told_to_evaluate(facts: Facts, loop: Loop) -> Choice | None:
             items = node.iter.elements if isinstance(node.iter, (cst.List, cst.Tuple)) else ()
             for known in (literal(one.value) for one in items):
                 if known and _never_trains(learning, node.target.value, known[0]):
-                    return Choice(node.target.value, known[0])
+                    return Choice(node.target.value, known[0], outer.document, node)
     if not isinstance(function, cst.FunctionDef):
         return None
     parameters = [*function.params.params, *function.params.kwonly_params]
@@ -72,10 +91,10 @@ def told_to_evaluate(facts: Facts, loop: Loop) -> Choice | None:
     for name, parameter in flags.items():
         at = parameters.index(parameter) if parameter in function.params.params else None
         given = list(_given(facts, function, at, parameter)) if _may_stop(learning, name) else []
-        evaluating = [(known, said) for known, said in given if known and _never_trains(learning, name, known[0])]
-        for known, said in evaluating:
-            if said or len(evaluating) < len(given):
-                return Choice(name, known[0])
+        evaluating = [one for one in given if one.known and _never_trains(learning, name, one.known[0])]
+        for one in evaluating:
+            if one.known and (one.said or len(evaluating) < len(given)):
+                return Choice(name, one.known[0], one.document, one.call)
     return None
 
 
@@ -92,11 +111,9 @@ def _never_trains(learning: _Branches, name: str, value: Literal) -> bool:
     )
 
 
-def _given(
-    facts: Facts, function: cst.FunctionDef, at: int | None, parameter: cst.Param
-) -> Iterator[tuple[_Known | None, bool]]:
-    """What each call by the name of a function gives for one of its parameters, and whether it says so itself: of a
-    method, any that is called on something, and of a function, those that call it by itself or as part of a module."""
+def _given(facts: Facts, function: cst.FunctionDef, at: int | None, parameter: cst.Param) -> Iterator[_Given]:
+    """What each call by the name of a function gives for one of its parameters: of a method, any that is called on
+    something, and of a function, those that call it by itself or as part of a module."""
     name, flag = function.name.value, parameter.name.value
     method = bool(function.params.params) and function.params.params[0].name.value == "self"
     documents = [one.document for one in facts.program]
@@ -111,4 +128,4 @@ def _given(
         named = keywords_of(call).get(flag)
         positional = call.args[at - bound].value if at is not None and at - bound in places else None
         said = named or positional
-        yield literal(said or parameter.default), said is not None
+        yield _Given(document, call, literal(said or parameter.default), said=said is not None)
