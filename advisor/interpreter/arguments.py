@@ -8,7 +8,18 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from accel_advisor.records.operations import Argument
-from accel_advisor.values.values import Constant, Filed, Iterated, Mapping, Sequence, Value
+from accel_advisor.values.values import (
+    Constant,
+    Filed,
+    Iterated,
+    Loader,
+    Mapping,
+    Module,
+    Sequence,
+    Tensor,
+    Value,
+    options_of,
+)
 
 
 @dataclass(slots=True)
@@ -75,3 +86,8 @@ class Joined:
     bound: dict[str, Value]
     left: int
     result: Value | None = None
+
+
+def is_of_training(value: Value) -> bool:
+    """Whether what a function is given may be a loader, a tensor or a model."""
+    return any(isinstance(one, (Loader, Tensor, Module)) for one in options_of(value))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.abstract_machine import Allowance, Left, Machine, Statements
-from accel_advisor.interpreter.arguments import Arguments, Joined
+from accel_advisor.interpreter.arguments import Arguments, Joined, is_of_training
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
 from accel_advisor.interpreter.expressions import EVALUATE
@@ -35,17 +35,13 @@ from accel_advisor.values.values import (
     Constant,
     Function,
     Iterated,
-    Loader,
-    Module,
     Pending,
     Qualified,
     SourceModule,
-    Tensor,
     Unknown,
     Value,
     join,
     join_all,
-    options_of,
 )
 
 if TYPE_CHECKING:
@@ -326,7 +322,7 @@ class Interpreter(Machine):
         joined = known.get(id(function.node))
         if joined is None:
             beyond = beside and self.allowed_beside.steps < 0
-            if beyond and (self.allowed_beside.strict or not any(map(_is_of_training, bound.values()))):
+            if beyond and (self.allowed_beside.strict or not any(map(is_of_training, bound.values()))):
                 return self._leave_out(function.node, UNKNOWN)
             joined = known[id(function.node)] = Joined(bound, WIDENINGS_BESIDE if beside else WIDENINGS)
         else:
@@ -402,8 +398,3 @@ class Interpreter(Machine):
         if known is None or known.value != value:
             known = self._datasets[loader] = self._describe(self, value)
         return known
-
-
-def _is_of_training(value: Value) -> bool:
-    """Whether a value may be, or hold, a loader, a tensor or a model."""
-    return any(isinstance(one, (Loader, Tensor, Module)) for one in options_of(value))

@@ -2,15 +2,18 @@
 
     python -m benchmarks.practice clone FOLDER
     python -m benchmarks.practice score FOLDER [--set A] [--missed] [--record]  # eight minutes for all
+    python -m benchmarks.practice judged FOLDER --set U
 
 `clone` fetches the repositories at their commits with git. `score` lints each as a whole, and the files that were
 remarked on by name besides, and prints the tables; `--record` keeps them in results/practice.json. Each is linted as
-it is by default, and once more for those who ask for everything (`--minor --extend-select ALL`).
+it is by default, and once more for those who ask for everything (`--minor --extend-select ALL`). `judged` counts how
+many of the findings of a set that readers judged (verdicts.csv) are still shown, whatever they advise.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import sys
 from collections import Counter
@@ -20,11 +23,12 @@ from typing import NamedTuple
 
 from ..checkouts import clone, folder_of, lint
 from ..first_contact.__main__ import places
-from ..first_contact.records import Remark, met_by, read_rows, recall_table
+from ..first_contact.records import Place, Remark, met_by, read_rows, recall_table
 from ..recording import keep, machine
 
 HERE = Path(__file__).resolve().parent
 REMARKS, TREES = HERE / "remarks.csv", HERE / "trees.json"
+VERDICTS, JUDGED = HERE / "verdicts.csv", HERE / "judged_trees.json"
 RESULTS = HERE.parent / "results" / "practice.json"
 EVERYTHING = ("--minor", "--extend-select", "ALL")
 SETS = ("A", "B", "C", "D", "E", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "V")
@@ -108,6 +112,18 @@ def shown(name: str, one: Practised, missed: bool) -> Iterable[str]:
     yield ""
 
 
+def still_shown(name: str, folder: Path) -> dict[str, tuple[int, int]]:
+    """Of the findings of a set that readers judged, by verdict, how many are shown yet, and how many there were."""
+    with VERDICTS.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["set"] == name]
+    shown: dict[str, set[Place]] = {}
+    for repository in dict.fromkeys(row["repository"] for row in rows):
+        shown[repository] = set(places(lint(folder_of(repository, folder), ".")))
+    met = [row for row in rows if Place(row["path"], int(row["line"]), row["code"]) in shown[row["repository"]]]
+    kept, all_of_them = (Counter(row["verdict"] for row in one) for one in (met, rows))
+    return {verdict: (kept[verdict], count) for verdict, count in all_of_them.items()}
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -122,10 +138,18 @@ def main() -> None:
     scores.add_argument("--set", choices=SETS, action="append")
     scores.add_argument("--missed", action="store_true")
     scores.add_argument("--record", action="store_true")
+    judged = commands.add_parser("judged")
+    judged.add_argument("folder", type=Path)
+    judged.add_argument("--set", required=True)
     args = parser.parse_args()
     if args.command == "clone":
-        for repository, commit in json.loads(TREES.read_text(encoding="utf-8")).items():
-            clone(repository, commit, args.folder)
+        for trees in (TREES, JUDGED):
+            for repository, commit in json.loads(trees.read_text(encoding="utf-8")).items():
+                clone(repository, commit, args.folder)
+        return
+    if args.command == "judged":
+        for verdict, (kept, count) in still_shown(args.set, args.folder).items():
+            print(f"{verdict}: {kept} of {count} are still shown")
         return
     done = {name: practise(name, args.folder) for name in args.set or SETS}
     for name, one in done.items():

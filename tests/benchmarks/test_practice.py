@@ -41,6 +41,21 @@ def test_a_set_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         command.practise("B", tmp_path)
 
 
+def test_judged_findings_that_are_still_shown_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "owner+name"
+    root.mkdir()
+    (root / "train.py").write_text(LOST)
+    head = "set,repository,path,line,code,verdict\n"
+    rows = [
+        "A,owner/name,train.py,4,ACC207,right",
+        "A,owner/name,train.py,3,ACC207,wrong",
+        "B,owner/other,x.py,1,ACC207,weak",
+    ]
+    monkeypatch.setattr(command, "VERDICTS", tmp_path / "verdicts.csv")
+    command.VERDICTS.write_text(head + "\n".join(rows) + "\n")
+    assert command.still_shown("A", tmp_path) == {"right": (1, 1), "wrong": (0, 1)}
+
+
 def test_the_remarks_are_whole() -> None:
     remarks = read_rows(Remark, command.REMARKS)
     assert {one.round for one in remarks} == set(command.SETS)

@@ -44,3 +44,25 @@ def test_each_script_follows_its_batches_into_the_same_function(tmp_path: Path) 
 def test_beyond_what_all_may_take_they_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreter, "MOST_STEPS_BESIDE", interpreter.STEPS_BESIDE)
     assert sorted(moves(4, tmp_path)) < [1] * 4
+
+
+FETCH = """
+from library import far, fetch
+{before}
+for x, y in fetch("photos"):
+    x.cuda()
+"""
+FETCHING = """from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+def fetch(name):
+    return DataLoader(ImageFolder(name))
+"""
+
+
+@pytest.mark.parametrize(("before", "seen"), [("", 1), ('far("photos")', 0)])
+def test_beyond_its_steps_a_function_is_followed_with_what_trains_alone(before: str, seen: int, tmp_path: Path) -> None:
+    (tmp_path / "library.py").write_text(FETCHING + LIBRARY)
+    (tmp_path / "script.py").write_text(FETCH.format(before=before))
+    analysis = analyze([Document.read(tmp_path / "script.py")], tmp_path)
+    assert analysis.machine is not None
+    assert sum(len(one.transfers) for one in analysis.machine.recorder.loaders) == seen
