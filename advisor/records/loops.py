@@ -23,7 +23,7 @@ _HANDS_ON = frozenset(one.rpartition(".")[2] for one in PASS_THROUGH | FEEDS)
 """Last names of callables that yield what they are given; a loader is none, and what cuts its data cuts no batches."""
 
 
-class Asked(Protocol):
+class LoopCondition(Protocol):
     """A condition, as far as a loop asks for it."""
 
     @property
@@ -88,7 +88,9 @@ class Loop:
     periodic: bool = False
     repeats: bool = False
     begun: dict[BatchSource, tuple[str, ...]] = field(default_factory=dict, repr=False)
-    learning: dict[tuple[tuple[int, int | None], ...], tuple[Asked, ...]] = field(default_factory=dict, repr=False)
+    learning: dict[tuple[tuple[int, int | None], ...], tuple[LoopCondition, ...]] = field(
+        default_factory=dict, repr=False
+    )
     _inside: frozenset[int] | None = field(default=None, init=False, repr=False)
 
     @property
@@ -202,7 +204,7 @@ class Loop:
         first = min(mentions, key=lambda one: bound.get(id(one), order[id(one)]), default=None)
         return first is not None and id(first) not in bound
 
-    def evaluates_under(self, conditions: tuple[Asked, ...]) -> bool:
+    def evaluates_under(self, conditions: tuple[LoopCondition, ...]) -> bool:
         """Whether nothing learns in passes that meet these conditions: what functions are told there leads to no
         backward pass and to no step of an optimizer, as ``if not train:`` does beside ``if train: loss.backward()``."""
         told = [one for one in conditions if self._is_settled(one)]
@@ -210,7 +212,7 @@ class Loop:
             any(one.excludes(other) for one in told for other in ways) for ways in self.learning.values()
         )
 
-    def _is_settled(self, condition: Asked) -> bool:
+    def _is_settled(self, condition: LoopCondition) -> bool:
         """Whether a condition is the same for a whole run of the loop."""
         varies = condition.varies
         return varies is None or (varies is not self and not varies.is_within(self))
@@ -262,7 +264,7 @@ def note_first(loops: tuple[Loop, ...], loader: BatchSource, functions: tuple[st
     return begun
 
 
-def note_learning(loops: tuple[Loop, ...], conditions: tuple[Asked, ...], *, forgets: bool) -> None:
+def note_learning(loops: tuple[Loop, ...], conditions: tuple[LoopCondition, ...], *, forgets: bool) -> None:
     """Within these loops, outermost first, and under these conditions, a model learns, or forgets old gradients: every
     one, down to the innermost that takes batches, trains."""
     _note_conditions(loops, conditions)
@@ -277,7 +279,7 @@ def note_learning(loops: tuple[Loop, ...], conditions: tuple[Asked, ...], *, for
             break
 
 
-def note_step(loops: tuple[Loop, ...], conditions: tuple[Asked, ...], *, scheduled: bool) -> None:
+def note_step(loops: tuple[Loop, ...], conditions: tuple[LoopCondition, ...], *, scheduled: bool) -> None:
     """Within these loops, outermost first, and under these conditions, something takes a step: a learning rate, where
     it is ``scheduled``."""
     _note_conditions(loops, conditions)
@@ -290,7 +292,7 @@ def note_step(loops: tuple[Loop, ...], conditions: tuple[Asked, ...], *, schedul
         loop.trains_within |= trains
 
 
-def _note_conditions(loops: tuple[Loop, ...], conditions: tuple[Asked, ...]) -> None:
+def _note_conditions(loops: tuple[Loop, ...], conditions: tuple[LoopCondition, ...]) -> None:
     key = tuple((id(one.node), one.branch) for one in conditions)
     for loop in loops:
         loop.learning.setdefault(key, conditions)
