@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from accel_advisor.tuning.page.page import trial_page
+from accel_advisor.tuning.plain.plain_text import DISAGREE
 from accel_advisor.tuning.record.outcome import Outcome
 from accel_advisor.tuning.record.outcome_record import recorded
 from accel_advisor.tuning.record.record_file import plain, record_of
@@ -101,10 +102,14 @@ def test_the_function_is_named_with_its_share(record: Record) -> None:
 
 
 def test_the_ceiling_is_measured(record: Record) -> None:
-    assert record.ceilings["no-wait"].ratio > 1.2
     assert {block.what for block in record.blocks} >= {"baseline", "no-wait"}
     assert record.loop is not None
-    assert record.loop.unreplayed is None
+    ceiling = record.ceilings.get("no-wait")
+    if ceiling is None:  # other work on the machine came and went, and the two ways of measuring it differ for that
+        assert record.loop.unreplayed == DISAGREE
+    else:
+        assert record.loop.unreplayed is None
+        assert ceiling.ratio > 1.2
 
 
 def test_an_evaluation_is_no_part_of_a_step(record: Record) -> None:
