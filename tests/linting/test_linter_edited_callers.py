@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accel_advisor.linting.checker import Checker
 from accel_advisor.linting.report import Program
 
-from .test_one_answer import DATA, ENGINE, LOADERS, TRAIN, TUNED, Answer, ask, count_as_large, make
+from .test_one_answer import DATA, ENGINE, EVALUATE, LOADERS, TRAIN, TUNED, Answer, ask, count_as_large, make
 
 SCORE = TUNED + "LIMIT = 3\nfor x in build(['d.jpg']):\n    print('a batch')\n"
 FILES = {
@@ -104,6 +104,24 @@ def test_another_argument_concerns_what_is_called(root: Path, checked: list[str]
     again = whole(root)
     assert {"pkg/loaders.py", "score.py"} <= set(checked)
     assert again == ask(root, ".", ["."])
+
+
+@pytest.mark.parametrize("broken", ["for x in build(['f.jpg'], 3):\n", "x = 'text\n"])
+def test_who_imports_a_broken_file_is_looked_at_again_once_that_is_mended(
+    root: Path, checked: list[str], broken: str
+) -> None:
+    (root / "alone.py").write_text(EVALUATE.replace("from pkg.loaders", "from loaders"))
+    loaders = root / "pkg/loaders.py"
+    text = loaders.read_text()
+    loaders.write_text(broken + text)
+    assert whole(root) == ask(root, ".", ["."])
+    checked.clear()
+    loaders.write_text("\n" + text)
+    mended = whole(root)
+    assert {"pkg/loaders.py", "score.py", "train.py"} <= set(checked)
+    assert "alone.py" not in checked
+    assert mended["pkg/loaders.py"]
+    assert mended == ask(root, ".", ["."])
 
 
 edits = st.lists(
