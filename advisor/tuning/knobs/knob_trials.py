@@ -28,7 +28,7 @@ from accel_advisor.tuning.knobs.whole_runs import (
 from accel_advisor.tuning.probe.knobs.batch_size_knob import TOO_FEW
 from accel_advisor.tuning.probe.knobs.knob import Knob, Situation
 from accel_advisor.tuning.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
-from accel_advisor.tuning.search.paired_runs import BETTER, ORDER, no_gain
+from accel_advisor.tuning.search.paired_runs import BETTER, MOST_PAIRS, no_gain
 from accel_advisor.tuning.search.verification import Verification
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.interrupts import undisturbed
@@ -227,7 +227,7 @@ class KnobTrials:
 
 def most_starts(names: frozenset[str]) -> int:
     """How often the script is started at most for the knobs of the training among ``names``; 0 where there is none."""
-    runs = 2 * len(ORDER)
+    runs = 2 * MOST_PAIRS
     each = [min(STARTS_A_KNOB, runs * kind.most_values) for kind in TRAINING_KNOBS if kind.name in names]
     return 1 + sum(each) + runs if each else 0
 

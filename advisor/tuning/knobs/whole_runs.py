@@ -169,7 +169,8 @@ class WholeRuns:
                 paired.add(new, ran[new].times)
             found, settled = paired.settled(worth, beside=beside)
             moved = moved_by(base, runs, alike=alike)
-            if settled or moved.reason:
+            spent = paired.pairs >= len(ORDER) and self._starts < len(pair)
+            if settled or moved.reason or spent:
                 break
         return found, moved, runs
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from accel_advisor.tuning.search.statistics import Interval, gain, gain_of_runs, interval
+from accel_advisor.tuning.search.statistics import WORTH, Interval, gain, gain_of_runs, interval
 
 ORDER = ((True, False), (False, True), (False, True), (True, False))
 """Whether the new side runs: new, old, old, new, then the same the other way round, so that a steady drift of the
 machine cancels. Two neighbours are a pair."""
 MOST_PAIRS = 2 * len(ORDER)
-"""Of a comparison that is also to distinguish a gain from none: where :data:`ORDER` settles nothing, it is gone through
-again."""
+"""Where :data:`ORDER` leaves open what looks like a gain worth having, or a comparison is also to distinguish a gain
+from none, it is gone through again."""
 BETTER = 1.02
 """A gain that cannot be larger than this is none."""
 _PLAIN = 1.1  # in every pair of runs
@@ -55,14 +55,14 @@ class PairedRuns:
 
         Args:
             worth: with it, what is settled as no gain is to rule out one as large, by what runs differ in, too, unless
-                a single pair shows that there is none, and more pairs may be run than :data:`ORDER` has.
+                a single pair shows that there is none.
             beside: whether the runs of each pair were under way at once, block by block. What the machine does is the
                 same for both then, however it changes from pair to pair.
 
         Blocks of one run have their process in common, and with it luck that blocks do not show. That there is no gain
         can be seen in one pair of runs; a loss in two where ``worth`` is given, unless it is plain; a gain in two where
-        it is plain in both, and in all of :data:`ORDER` otherwise, by whichever is the less certain: the ratios of the
-        pairs, or the blocks with what runs of one side differ by.
+        it is plain in both, and in all of :data:`ORDER` or as often again otherwise, by whichever is the less certain:
+        the ratios of the pairs, or the blocks with what runs of one side differ by.
         """
         old, new = self._times[False], self._times[True]
         found = self.gain
@@ -74,7 +74,8 @@ class PairedRuns:
             return found, blocks.high < BETTER and not claims
         if blocks.high < BETTER if worth is None else found.high < worth:
             return found, True
-        last = self.pairs >= (len(ORDER) if worth is None else MOST_PAIRS)
+        no_more = worth is None and self.pairs == len(ORDER) and found.ratio < WORTH
+        last = no_more or self.pairs >= MOST_PAIRS
         if beside and self.pairs >= len(ORDER):
             between = interval(ratios)
             low, high = min(blocks.low, between.low), max(blocks.high, between.high)

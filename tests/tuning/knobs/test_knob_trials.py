@@ -296,8 +296,8 @@ def test_a_knob_of_another_device_is_refused_and_reported(tmp_path: Path) -> Non
 
 def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert most_starts(frozenset({"num_workers"})) == 0
-    assert most_starts(frozenset({"num_workers", "compile"})) == 1 + 8 + 8
-    assert most_starts(frozenset({"compile", "batch_size"})) == 1 + 8 + STARTS_A_KNOB + 8
+    assert most_starts(frozenset({"num_workers", "compile"})) == 1 + 16 + 16
+    assert most_starts(frozenset({"compile", "batch_size"})) == 1 + 16 + STARTS_A_KNOB + 16
     monkeypatch.setattr("accel_advisor.tuning.knobs.whole_runs.STARTS_A_KNOB", 1)
     command = write(tmp_path, SLOW_UNLESS_LAST)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
