@@ -160,7 +160,7 @@ def main() -> int:
         print(f"{time.monotonic() - began:.0f} s, {name}: {result}", flush=True)
         if not options.quick:
             ordered = {one: results[one] for one in ALL if one in results}
-            keep(options.json, {**about, "workloads": ordered})
+            keep(options.json, {"workloads": ordered})
     wrong = [name for name in done if results[name]["wrong"]]
     took = time.monotonic() - began
     print(f"{len(done)} workloads in {took / 60:.1f} minutes; wrong: {'; '.join(wrong) or 'none'}")

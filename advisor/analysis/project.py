@@ -96,8 +96,8 @@ class Project:
 
     @property
     def consulted(self) -> frozenset[str]:
-        """Files that were loaded without being asked for, those among them that could not be parsed, or that tell where
-        those are found which are imported."""
+        """Files that were read without being asked for, whether or not they could be parsed, or that tell where those
+        are found which are imported."""
         read = {one for one, document in self.documents.items() if document} | self.broken.keys()
         return frozenset(read.union(*map(self._finder.adders, read)) - self.asked)
 

@@ -169,8 +169,7 @@ class WholeRuns:
                 paired.add(new, ran[new].times)
             found, settled = paired.settled(worth, beside=beside)
             moved = moved_by(base, runs, alike=alike)
-            spent = paired.pairs >= len(ORDER) and self._starts < len(pair)
-            if settled or moved.reason or spent:
+            if settled or moved.reason:
                 break
         return found, moved, runs
 

@@ -20,8 +20,8 @@ _PLAIN = 1.1  # in every pair of runs
 _UNLUCKY = 0.75
 """A process that is slower by more than this is so by more than bad luck."""
 _AGAIN = 1.48
-"""Once :data:`ORDER` is over a gain has had its chance. One that is looked for still longer is to clear 1 by an
-interval that is wider by so much: one of 99 % for one of 95 %."""
+"""Once :data:`ORDER` is over a gain has had its chance. One that is seen before, or is looked for still longer, is to
+clear 1 by an interval that is wider by so much: one of 99 % for one of 95 %."""
 _BESIDE = 1.6
 """The same of runs beside each other, at both looks: only the ratios of their pairs stand for what runs differ by."""
 
@@ -85,7 +85,7 @@ class PairedRuns:
             found = found.widened(_BESIDE)
             return found, last or (found.wins and self.pairs == len(ORDER))
         found = min(found, interval(ratios), key=attrgetter("low"))
-        if self.pairs > len(ORDER):
+        if self.pairs != len(ORDER):
             found = found.widened(_AGAIN)
         plain = found.wins and (min(ratios) > _PLAIN or self.pairs == len(ORDER))
         return found, plain or last

@@ -24,17 +24,19 @@ def test_as_many_blocks_of_a_pair_count_as_both_runs_have() -> None:
     assert (paired.pairs, paired.gain.pairs, paired.gain.ratio) == (1, 2, pytest.approx(2.0))
 
 
-@pytest.mark.parametrize(("worth", "blocks", "beside"), [(None, 3, False), (WORTH, 4, False), (WORTH, 8, True)])
+@pytest.mark.parametrize(
+    ("worth", "blocks", "beside"), [(None, 3, False), (None, 8, True), (WORTH, 4, False), (WORTH, 8, True)]
+)
 @pytest.mark.parametrize(
     ("process", "block", "most"),
     [(own, within, 0.02) for own in (0.0, 0.01, 0.03) for within in (0.005, 0.05)]
-    + [(own, within, 0.035) for own in (0.1, 0.3, 0.6) for within in (0.05, 0.3)],
+    + [(own, within, 0.03) for own in (0.1, 0.3, 0.6) for within in (0.05, 0.3)],
 )
 def test_luck_of_a_process_is_no_gain(
     process: float, block: float, most: float, worth: float | None, blocks: int, beside: bool
 ) -> None:
     """Where nothing is to be gained, runs whose processes differ by some per cent win in no more than 2 % of cases, and
-    in 3.5 % where they differ by any amount, as those of threads do that wait for each other beside a neighbour; also
+    in 3 % where they differ by any amount, as those of threads do that wait for each other beside a neighbour; also
     where what is undecided runs for longer."""
     random, wins = Random(1), 0
     for _ in range(1000):
@@ -81,8 +83,7 @@ def test_a_plain_answer_needs_fewer_runs(gain: float, pairs: int) -> None:
 
 @pytest.mark.parametrize(("gain", "found_at_least", "longer_at_most"), [(1.0, 0, 75), (1.25, 250, 120)])
 def test_what_looks_like_a_gain_is_looked_at_for_longer(gain: float, found_at_least: int, longer_at_most: int) -> None:
-    """Of 300 comparisons of processes that differ by an eighth from pair to pair; where there is none a quarter at most
-    takes longer, and without it 200 of the gains were found."""
+    """Of 300 comparisons where processes differ by 8 %. Four pairs alone settle some 200 of the gains of a quarter."""
     random, wins, longer = Random(6), 0, 0
     for _ in range(300):
         paired, settled = PairedRuns(), False
