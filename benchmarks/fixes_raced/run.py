@@ -17,12 +17,12 @@ import math
 import os
 import re
 import shutil
-import statistics
 import sys
 import tempfile
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -38,6 +38,8 @@ from accel_advisor.tuning.knobs.raced_fixes import RacedFix  # noqa: E402
 from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRuns  # noqa: E402
 from accel_advisor.tuning.racing.fix_races import FixRaces  # noqa: E402
 from accel_advisor.tuning.record.turns_record import fixes_record  # noqa: E402
+from accel_advisor.tuning.search.paired_runs import ORDER  # noqa: E402
+from accel_advisor.tuning.search.statistics import gain  # noqa: E402
 from accel_advisor.tuning.showing.race_text import fix_sentence  # noqa: E402
 from accel_advisor.tuning.target.command import Command  # noqa: E402
 from accel_advisor.tuning.trial.session import Session  # noqa: E402
@@ -166,9 +168,8 @@ def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[st
             if one.pays and time.monotonic() - began > 2 * options.limit:
                 unchecked.append(shown.where)
             elif one.pays:
-                checked.append(
-                    {"fix": shown.where, **checks(WholeRuns(session, memory=memory, block=options.block), one)}
-                )
+                runs = WholeRuns(session, memory=memory, block=options.block)
+                checked.append({"fix": shown.where, **checks(runs, one)})
     return {
         **result,
         "raced": [{"sentence": fix_sentence(one), **asdict(one)} for one in record.raced],
@@ -181,16 +182,22 @@ def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[st
 
 
 def checks(runs: WholeRuns, fix: RacedFix) -> dict[str, Any]:
-    """Old against new in runs that the race had no part in: how many times as fast the new source was in each."""
-    ratios = []
-    for number in range(RUNS):
-        times = {}
-        for new in (True, False) if number % 2 else (False, True):
-            runs.renew()
-            run = runs.run(AS_IT_IS, fix.rewrite.after if new else fix.rewrite.before)
-            times[new] = statistics.geometric_mean(run.times)
-        ratios.append(times[False] / times[True])
-    return {"ratios": [round(one, 3) for one in ratios], "pays": min(ratios) > 1}
+    """Old against new in runs that the race had no part in: how many times as fast the new source was in each.
+
+    A run is a process of the old source and one of the new, block by block in turns: what the machine does meanwhile
+    is the same for both.
+    """
+    sides = {False: (AS_IT_IS, fix.rewrite.before), True: (AS_IT_IS, fix.rewrite.after)}
+    gains = []
+    for pair in islice(cycle(ORDER), RUNS):
+        runs.renew()
+        ran = runs.side_by_side(pair, sides)
+        gains.append(gain(ran[False].times, ran[True].times))
+    return {
+        "ratios": [round(one.ratio, 3) for one in gains],
+        "intervals": [[round(one.low, 3), round(one.high, 3)] for one in gains],
+        "pays": all(one.ratio > 1 for one in gains),
+    }
 
 
 def show(result: dict[str, Any]) -> None:

@@ -159,7 +159,7 @@ class WholeRuns:
             ran: dict[bool, WholeRun] | None = None
             if beside:
                 with suppress(TrialError):
-                    ran = self._side_by_side(pair, sides)
+                    ran = self.side_by_side(pair, sides)
                 # Two at once may want one port, one lock, or more memory than there is.
                 beside = ran is not None
             ran = ran or {new: self.run(*sides[new]) for new in pair}
@@ -189,7 +189,7 @@ class WholeRuns:
                 watched = one.session.answer(request).block
         return one.ended(watched)
 
-    def _side_by_side(self, pair: tuple[bool, bool], sides: Mapping[bool, Side]) -> dict[bool, WholeRun]:
+    def side_by_side(self, pair: tuple[bool, bool], sides: Mapping[bool, Side]) -> dict[bool, WholeRun]:
         """One run of either side, block by block.
 
         Raises:
