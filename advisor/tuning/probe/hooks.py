@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from accel_advisor.tuning.probe.measuring.differentiated import differentiated
 from accel_advisor.tuning.probe.measuring.meter import BACKWARD, COMPUTE, TRANSFER, Meter
 from accel_advisor.tuning.probe.measuring.seen_loaders import LoaderRecord, Records
 from accel_advisor.tuning.probe.measuring.worker_pools import MAKING, own_iterator
@@ -157,13 +158,13 @@ class Hooks:
 
         def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(function)
-            def training(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            def training(*args: Any, **kwargs: Any) -> Any:
                 token = meter.enter(BACKWARD)
                 try:
-                    return function(tensors, *args, **kwargs)
+                    return function(*args, **kwargs)
                 finally:
                     meter.leave(BACKWARD, token)
-                    server.training_event(_device_of(tensors) if server.feed is None else None)
+                    server.training_event(_device_of(args, kwargs) if server.feed is None else None)
 
             return training
 
@@ -256,9 +257,8 @@ class Hooks:
         torch.Tensor.copy_ = copy_
 
 
-def _device_of(tensors: Any) -> str | None:
-    first = tensors[0] if isinstance(tensors, Sequence) and tensors else tensors
-    device = getattr(first, "device", None)
+def _device_of(args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
+    device = getattr(differentiated(args, kwargs), "device", None)
     return str(device) if device is not None else None
 
 

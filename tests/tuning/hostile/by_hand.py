@@ -8,7 +8,7 @@ from torch.utils.data import DataLoader
 while True:
     for x, y in DataLoader(Samples(48), 8, shuffle=True):
         loss = nn.functional.cross_entropy(model(x), y)
-        grads = torch.autograd.grad(loss, list(model.parameters()))
+        grads = torch.autograd.grad(outputs=loss, inputs=list(model.parameters()))
         with torch.no_grad():
             for parameter, grad in zip(model.parameters(), grads, strict=True):
                 parameter -= 0.01 * grad

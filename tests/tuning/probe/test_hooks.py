@@ -14,6 +14,7 @@ from accel_advisor.tuning.probe.hooks import Hooks, _leaves_host
 from accel_advisor.tuning.probe.measuring.meter import Meter
 from accel_advisor.tuning.probe.measuring.seen_loaders import Records
 from accel_advisor.tuning.probe.server import Server
+from accel_advisor.tuning.probe.turning.compared_training import ComparedTraining
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -35,6 +36,12 @@ class Failing(nn.Module):
         raise ArithmeticError
 
 
+class Apart:
+    """The connection of such a process."""
+
+    here = False
+
+
 class Threaded(nn.Module):
     """Calls a module in a thread of its own, as DataParallel does."""
 
@@ -45,14 +52,61 @@ class Threaded(nn.Module):
         return batch
 
 
+def hooks_of(meter: Meter) -> Hooks:
+    """The hooks of a process that no trial measures."""
+    records, session = Records(), Apart()
+    server = Server(session, records, meter, Elsewhere(""), extend_epochs=False, awaits_loader=False, began=0.0)  # type: ignore[arg-type]
+    return Hooks(server, records, meter)
+
+
 def hooked() -> Counting:
     """A meter that notices the calls of modules, and runs."""
-    meter, records = Counting(), Records()
-    session: Any = None
-    server = Server(session, records, meter, Elsewhere(""), extend_epochs=False, awaits_loader=False, began=0.0)
-    Hooks(server, records, meter)._wrap_module(nn.Module, torch.compiler)
+    meter = Counting()
+    hooks_of(meter)._wrap_module(nn.Module, torch.compiler)
     meter.start()
     return meter
+
+
+def scalar() -> Any:
+    """A loss of one parameter, 3, whose gradient is 6."""
+    parameter = torch.tensor([3.0], requires_grad=True)
+    return parameter, (parameter**2).sum()
+
+
+WAYS_BACK = {
+    "grad, by position": lambda parameter, loss: torch.autograd.grad(loss, parameter)[0],
+    "grad, by name": lambda parameter, loss: torch.autograd.grad(outputs=loss, inputs=parameter)[0],
+    "grad, of several": lambda parameter, loss: torch.autograd.grad(inputs=[parameter], outputs=[loss])[0],
+    "backward of a tensor": lambda parameter, loss: loss.backward() or parameter.grad,
+    "backward, by position": lambda parameter, loss: torch.autograd.backward([loss]) or parameter.grad,
+    "backward, by name": lambda parameter, loss: torch.autograd.backward(tensors=loss) or parameter.grad,
+}
+
+
+@pytest.mark.parametrize("way", WAYS_BACK)
+def test_a_backward_pass_may_be_called_in_each_way_that_torch_takes(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gradient penalty names all of its arguments."""
+    for name in ("backward", "grad"):
+        monkeypatch.setattr(torch.autograd, name, getattr(torch.autograd, name))
+    meter, refused = Counting(), []
+    compared = ComparedTraining(refused.append)  # type: ignore[arg-type]
+    hooks_of(meter)._wrap_backward(torch.autograd)
+    compared._keep_losses(torch.autograd)
+    meter.start()
+    parameter, loss = scalar()
+    assert WAYS_BACK[way](parameter, loss) == 6
+    assert meter.entered == 1
+    outcome = compared.outcome()
+    assert outcome is not None
+    assert outcome.losses == ((9.0,) if "backward" in way else ())
+
+
+def test_a_call_that_torch_refuses_is_refused_by_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("backward", "grad"):
+        monkeypatch.setattr(torch.autograd, name, getattr(torch.autograd, name))
+    hooks_of(Counting())._wrap_backward(torch.autograd)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'inputs'"):
+        torch.autograd.grad(outputs=scalar()[1])
 
 
 @pytest.fixture

@@ -175,7 +175,7 @@ class Containment:
             folder = os.fspath("." if path is None else path)
             return _Scan([Entry(folder, each) for each in overlay.names_in(asked)])
 
-        def reads(path: Any, *args: Any, **kwargs: Any) -> Any:
+        def reads(path: Any = None, *args: Any, **kwargs: Any) -> Any:
             asked = text(path, kwargs.get("dir_fd")) if overlay.used else None
             if asked is None:
                 return original(path, *args, **kwargs)
@@ -259,9 +259,11 @@ class Containment:
 
         def one(change: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             def make(original: Callable[..., Any]) -> Callable[..., Any]:
-                def changes(path: Any, *args: Any, dir_fd: int | None = None) -> Any:
+                def changes(path: Any, *args: Any, dir_fd: int | None = None, **kwargs: Any) -> Any:
                     asked = text(path, dir_fd)
-                    return original(path, *args) if asked is None else change(asked, *args)
+                    if asked is None:
+                        return original(path, *args, dir_fd=dir_fd, **kwargs)
+                    return change(asked, *args, **kwargs)
 
                 return changes
 
@@ -269,11 +271,11 @@ class Containment:
 
         def two(change: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             def make(original: Callable[..., Any]) -> Callable[..., Any]:
-                def changes(source: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-                    left = text(source, kwargs.get("src_dir_fd"))
-                    right = text(target, kwargs.get("dst_dir_fd", kwargs.get("dir_fd")))
+                def changes(src: Any, dst: Any, *args: Any, **kwargs: Any) -> Any:
+                    left = text(src, kwargs.get("src_dir_fd"))
+                    right = text(dst, kwargs.get("dst_dir_fd", kwargs.get("dir_fd")))
                     if left is None or right is None:
-                        return original(source, target, *args, **kwargs)
+                        return original(src, dst, *args, **kwargs)
                     return change(left, right)
 
                 return changes

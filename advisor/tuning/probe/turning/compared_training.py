@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from accel_advisor.tuning.probe.channel.wire import Frame, Site, Turned
+from accel_advisor.tuning.probe.measuring.differentiated import differentiated
 from accel_advisor.tuning.probe.script import stack
 
 LOSSES_MOST = 512
@@ -100,11 +101,11 @@ class ComparedTraining:
         backward = autograd.backward
 
         @functools.wraps(backward)
-        def keeping(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            loss = tensors[0] if isinstance(tensors, Sequence) and tensors else tensors
+        def keeping(*args: Any, **kwargs: Any) -> Any:
+            loss = differentiated(args, kwargs)
             if len(self._losses) < LOSSES_MOST and getattr(loss, "numel", int)() == 1:
                 self._losses.append(loss.detach())
-            result = backward(tensors, *args, **kwargs)
+            result = backward(*args, **kwargs)
             self._event()
             return result
 

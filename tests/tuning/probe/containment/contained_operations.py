@@ -13,6 +13,7 @@ import os
 import pathlib
 import random
 import shutil
+import stat
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -100,6 +101,21 @@ OPERATIONS: list[Callable[[random.Random, str, str], Any]] = [
     lambda r, p, q: sorted(glob.glob("**/*.txt", recursive=True)),
     lambda r, p, q: walk("."),
     lambda r, p, q: [os.access(p, os.R_OK), os.access(p, os.W_OK)],
+    lambda r, p, q: os.mkdir(path=p, mode=0o750),
+    lambda r, p, q: os.makedirs(name=p, mode=0o755, exist_ok=True),
+    lambda r, p, q: os.rmdir(path=p),
+    lambda r, p, q: r.choice([os.remove, os.unlink])(path=p),
+    lambda r, p, q: r.choice([os.rename, os.replace])(src=p, dst=q),
+    lambda r, p, q: os.rename(p, dst=q),
+    lambda r, p, q: os.symlink(src=os.path.basename(p), dst=q, target_is_directory=False),
+    lambda r, p, q: os.readlink(path=p),
+    lambda r, p, q: os.truncate(path=p, length=1),
+    lambda r, p, q: os.chmod(path=p, mode=0o640) if not os.path.isdir(p) else None,
+    lambda r, p, q: os.utime(path=p, times=(1, 2)),
+    lambda r, p, q: [stat.S_IFMT(os.stat(path=p).st_mode), os.access(path=p, mode=os.R_OK)],
+    lambda r, p, q: sorted([*os.listdir(path=p), *(e.name for e in os.scandir(path=p))]),
+    lambda r, p, q: os.close(os.open(path=p, flags=os.O_WRONLY | os.O_CREAT, mode=0o640)),
+    lambda r, p, q: open(file=p, mode="a").close(),
 ]
 
 
