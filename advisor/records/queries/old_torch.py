@@ -18,9 +18,12 @@ _ITEM = (*methods("Tensor", "item"), *methods("?", "item"))
 
 def breaks_with(facts: Facts, version: Version) -> bool:
     """Whether a program cannot run with a version of torch, nor with later ones, for what it does, and the project does
-    not say that it does."""
+    not say that it does. One that was never brought to a newer torch is still run with that of its README."""
     first = facts.program.once(_first_that_breaks)
-    return first is not None and first <= version and not facts.needs(first)
+    if first is None or facts.needs(first):
+        return False
+    used = facts.target.used_with("torch")
+    return first <= version or (used is not None and used < version)
 
 
 def _first_that_breaks(program: Program) -> Version | None:
