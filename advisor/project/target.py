@@ -111,7 +111,11 @@ class Target:
 
     def allows_before(self, package: str, version: Version) -> bool:
         """Whether it says that it may run with a version of a package before this one."""
-        return self._stated(package).all_from(version) is False
+        return self.starts_at(package, version) is False
+
+    def starts_at(self, package: str, version: Version) -> bool | None:
+        """Whether it says, if only in a README, that it runs with a version of a package or later ones only."""
+        return self._stated(package).all_from(version)
 
     def runs_on(self, platform: Platform) -> bool:
         """Whether the project runs, or may run, on a platform."""

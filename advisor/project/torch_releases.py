@@ -19,13 +19,13 @@ FIRST_WITHOUT: dict[Version, Version] = {
     (3, 0): (1, 5), (3, 6): (1, 6), (3, 7): (1, 11), (3, 8): (2, 0), (3, 9): (2, 5), (3, 10): (2, 9)
 }  # fmt: skip
 """By a Python that is too new for a project, the first torch that was built for no older one: 2.0 asks for 3.8. Source:
-the wheels on https://pypi.org/project/torch/#history."""
+the wheels of torch on the Python Package Index."""
 FIRST_BUILT: dict[str, dict[Version, Version]] = {
     "numpy": {(3, 7): (1, 14), (3, 8): (1, 17), (3, 9): (1, 19), (3, 10): (1, 21)},
     "scipy": {(3, 7): (1, 1), (3, 8): (1, 3), (3, 9): (1, 5), (3, 10): (1, 7)},
 }
 """By package, the first release that was built for each Python; older ones do not compile there. Source: their wheels
-on https://pypi.org."""
+on the Python Package Index."""
 BESIDE_TORCH = COMPANIONS | TOOLKITS.keys() | FIRST_BUILT.keys() | {"python"}
 
 

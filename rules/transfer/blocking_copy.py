@@ -104,7 +104,7 @@ class BlockingHostToDeviceCopy(Rule):
         held = aside or often is not self.frequency or all(copy.transfer.waits_unless_asked for copy in copies)
         severity = Severity.WARNING if pinned and basis.proven and not held else Severity.INFO
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
-        at, fix = first.transfer.node, asynchronous_fix(copies)
-        known = self.finding(facts, at, claim, remedy, fix=fix, related=related, basis=basis, group=remedy)
-        minor, wait = aside or all(copy.slight for copy in copies), wait_for_batches(first.transfer.contexts)
-        return replace(known, severity=severity, minor=minor, aside=aside, wait=wait, frequency=often)
+        slight, wait = aside or all(copy.slight for copy in copies), wait_for_batches(first.transfer.contexts)
+        at, fix, since = first.transfer.node, asynchronous_fix(copies), (0, 4)
+        known = self.finding(facts, at, claim, remedy, fix=fix, related=related, basis=basis, since=since, minor=slight)
+        return replace(known, severity=severity, aside=aside, wait=wait, frequency=often, group=remedy)
