@@ -105,6 +105,6 @@ class EvalWithoutNoGrad(Rule):
         called = [also_at(evaluation.document, evaluation.call, "the model is called here")] if evaluation.call else []
         if choice is not None:
             called.append(also_at(choice.document, choice.node, f"here `{choice.name}` is {choice.value!r}"))
-        severity = Severity.WARNING if basis.proven else Severity.INFO
-        found = self.finding(facts, loop.node, claim, remedy, fix=fix, related=called, basis=basis, since=(0, 4))
-        return replace(found, severity=severity)
+        before = "" if evaluation.volatile else "pass `volatile=True` to the Variables that it computes with"
+        found = self.finding(facts, loop.node, claim, remedy, fix=fix, basis=basis, since=(0, 4), before=before)
+        return replace(found, severity=Severity.WARNING if basis.proven else Severity.INFO, related=tuple(called))

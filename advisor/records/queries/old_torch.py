@@ -27,10 +27,15 @@ def breaks_with(facts: Facts, version: Version) -> bool:
     return first <= version or (used is not None and used < version)
 
 
+def knows(facts: Facts, version: Version) -> bool:
+    """Whether a program shows that it runs with a version of torch or later ones only: it does what came with 0.4."""
+    return version <= _NAMES_ITEM and facts.program.once(knows_0_4)
+
+
 def first_is_a_value(facts: Facts) -> bool:
     """Whether the first element of what has no dimensions may be its value, which the host waits for: torch 0.4 made a
     tensor of it, and later ones raise."""
-    return facts.target.starts_at("torch", _NAMES_ITEM) is not True and not knows_0_4(facts.program)
+    return facts.target.starts_at("torch", _NAMES_ITEM) is not True and not _knows(facts)
 
 
 def _first_that_breaks(program: Program) -> Version | None:
