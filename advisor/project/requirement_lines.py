@@ -35,11 +35,11 @@ _IMAGE = re.compile(r"^\s*FROM\s+(?:\S*/)?pytorch/pytorch:(\d+\.\d+)", re.MULTIL
 _VERSION = re.compile(
     r"(?:(?P<least>\d+\.\d+(?:\.\d+)*)\s*(?:=<|<=|<|≤)\s*)?"
     r"\b(?:py)?torch(?:-gpu)?\b(?:[`*_]*\]\([^)\s]*\))?[`*_\]()\[ \t:|-]{0,6}(?:,? ?(?:install )?versions?\b|v\b)?\s*"
-    r"(?:of at least|at least|(?P<operator>before|below|older than|[<>=~≥≤]=?|=<))?\s*"
+    r"(?:of at least|at least|(?P<operator>[<>=~≥≤]=?|=<))?\s*"
     r"v?(?P<version>\d+\.\d+(?:\.\d+)*)(?P<open>\s*\(?(?:\+|or|and (?:above|later|newer|higher|up)|及?以上))?",
     re.IGNORECASE,
 )
-_BOUNDS = {"<": "<", "<=": "<=", "=<": "<=", "≤": "<=", "before": "<", "below": "<", "older than": "<"}
+_BOUNDS = {"<": "<", "<=": "<=", "=<": "<=", "≤": "<="}
 """What names a newest version in prose; anything else names one that is known to work."""
 _NAMES_ONE = frozenset({None, "=", "=="})
 """What names the version that was used, and not the oldest one."""
@@ -128,7 +128,7 @@ def demanded(text: str) -> Iterator[tuple[str, Versions]]:
             if _DENIED.match(line, mention.end()):
                 continue
             least = f">={mention['least']}," if mention["least"] else ""
-            operator = _BOUNDS.get((mention["operator"] or "").lower(), ">=")
+            operator = _BOUNDS.get(mention["operator"], ">=")
             found = versions_of(f"{least}{operator}{mention['version']}")
             one = mention["operator"] in _NAMES_ONE and not mention["open"]
             yield "torch", replace(found, newest=found.oldest) if one else found

@@ -360,7 +360,7 @@ class TestReadme:
             "1. 1.1.0 =< PyTorch < 1.5.0\n",
             "- PyTorch <1.5\n",
             "Requires torch <= 1.4\n",
-            "- [PyTorch](https://pytorch.org) before 1.5\n",
+            "- [PyTorch](https://pytorch.org) < 1.5\n",
         ],
     )
     def test_bounds_in_prose(self, text: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _WITHOUT_FIRST = (1, 0)
 """The torch since which what has no dimensions has no first element, which read its value until then."""
-_NAMES_ITEM = (0, 4)
+_HAS_ITEM = (0, 4)
 _SINCE_0_4 = (*any_calls("no_grad", "inference_mode"), *calls("torch.device", "torch.tensor"))
 _ITEM = (*methods("Tensor", "item"), *methods("?", "item"))
 
@@ -29,13 +29,13 @@ def breaks_with(facts: Facts, version: Version) -> bool:
 
 def knows(facts: Facts, version: Version) -> bool:
     """Whether a program shows that it runs with a version of torch or later ones only: it does what came with 0.4."""
-    return version <= _NAMES_ITEM and facts.program.once(knows_0_4)
+    return version <= _HAS_ITEM and facts.program.once(knows_0_4)
 
 
 def first_is_a_value(facts: Facts) -> bool:
     """Whether the first element of what has no dimensions may be its value, which the host waits for: torch 0.4 made a
     tensor of it, and later ones raise."""
-    return facts.target.starts_at("torch", _NAMES_ITEM) is not True and not _knows(facts)
+    return facts.target.starts_at("torch", _HAS_ITEM) is not True and not _knows(facts)
 
 
 def _first_that_breaks(program: Program) -> Version | None:
