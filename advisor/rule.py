@@ -32,7 +32,7 @@ from accel_advisor.editing.unused_imports import imports_left_over
 from accel_advisor.editing.wrapping import newline_of
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Related, Severity, StepWait
 from accel_advisor.plugins import entry_points
-from accel_advisor.records.queries.old_torch import breaks_with
+from accel_advisor.records.queries.old_torch import breaks_with, knows
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.values.evidence import PROVEN, Evidence
 
@@ -115,6 +115,7 @@ class Rule(ABC):
         basis: Evidence = PROVEN,
         since: Version | None = None,
         package: str = "torch",
+        before: str = "",
         minor: bool = False,
         aside: bool = False,
         group: str = "",
@@ -130,6 +131,8 @@ class Rule(ABC):
                 older one, the remedy names the version, and the fix is not safe; where it rules that version out, the
                 program breaks with it, or the file is written for a Python that it never ran on, the remedy says so,
                 there is no fix, and the finding is minor.
+            before: what does the same with an older version than ``since``: the remedy, and no reason for a minor
+                finding, where that one is ruled out.
             minor: whether only those want to know it who ask for it (``--minor``) or select this rule by itself.
             aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
                 them; a minor one only where there is one in its file.
@@ -139,10 +142,13 @@ class Rule(ABC):
         """
         document = facts.document
         if since is not None:
-            ancient = document.outdated is not None and package == "torch" and since >= _WITHOUT_OLD_PYTHON
-            breaks = package == "torch" and breaks_with(facts, since)
+            torch = package == "torch"
+            ancient = document.outdated is not None and torch and since >= _WITHOUT_OLD_PYTHON
+            breaks = torch and breaks_with(facts, since)
             barred = ancient or breaks or facts.target.rules_out(package, since)
-            if barred or facts.target.allows_before(package, since):
+            if barred and before:
+                remedy, fix = before, None
+            elif barred or (facts.target.allows_before(package, since) and not (torch and knows(facts, since))):
                 what = "file is too old for" if ancient else "program is too old for" if breaks else "project rules out"
                 why = f", which this {what}"
                 remedy = f"{remedy} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"

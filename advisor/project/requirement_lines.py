@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from accel_advisor.project.target import Versions, specified
 from accel_advisor.project.torch_releases import BESIDE_TORCH, first_too_new
@@ -28,19 +29,32 @@ _INSTALLS = re.compile(
     r"\b(?:pip3?|conda|mamba|micromamba|poetry|uv)\b[^\n;&|]*?\b(?:install|add|create)\b([^\n;&|`]*)"
 )
 _CONTINUED = re.compile(r"\\\s*\n\s*")
+_BUILD_ARGUMENT = re.compile(r"^\s*(?:ARG|ENV)\s+(\w+)[ =][ \t]*[\"']?([^\s\"']+)", re.MULTILINE | re.IGNORECASE)
+_SUBSTITUTED = re.compile(r"\$\{?(\w+)(?::-[^}\s]*)?\}?")
 _IMAGE = re.compile(r"^\s*FROM\s+(?:\S*/)?pytorch/pytorch:(\d+\.\d+)", re.MULTILINE | re.IGNORECASE)
 _VERSION = re.compile(
     r"(?:(?P<least>\d+\.\d+(?:\.\d+)*)\s*(?:=<|<=|<|≤)\s*)?"
-    r"\b(?:py)?torch\b[`*_\]()\[ \t:|-]{0,6}(?:versions?\b|v\b)?\s*"
-    r"(?:of at least|at least|(?P<operator>[<>=~≥≤]=?|=<))?\s*v?(?P<version>\d+\.\d+(?:\.\d+)*)",
+    r"\b(?:py)?torch(?:-gpu)?\b(?:[`*_]*\]\([^)\s]*\))?[`*_\]()\[ \t:|-]{0,6}(?:,? ?(?:install )?versions?\b|v\b)?\s*"
+    r"(?:of at least|at least|(?P<operator>[<>=~≥≤]=?|=<))?\s*"
+    r"v?(?P<version>\d+\.\d+(?:\.\d+)*)(?P<open>\s*\(?(?:\+|or|and (?:above|later|newer|higher|up)|及?以上))?",
     re.IGNORECASE,
 )
 _BOUNDS = {"<": "<", "<=": "<=", "=<": "<=", "≤": "<="}
 """What names a newest version in prose; anything else names one that is known to work."""
+_NAMES_ONE = frozenset({None, "=", "=="})
+"""What names the version that was used, and not the oldest one."""
 _ITEM = re.compile(
-    r"\s*(?:[-*+|>]|\d+[.)])?\s*(?:\d+\.\d+[\d.]*\s*(?:=<|<=|<|≤)\s*)?[\[(`*]*(?:py)?torch\b", re.IGNORECASE
+    r"\s*(?:[-*+|>]|\d+[.)])?\s*(?:\[[ x]\]\s*)?(?:\d+\.\d+[\d.]*\s*(?:=<|<=|<|≤)\s*)?[\[(`*]*(?:py)?torch\b",
+    re.IGNORECASE,
 )
-_DEMAND = re.compile(r"requir|depend|prerequisit|install|tested|environment|\bneeds?\b|badge", re.IGNORECASE)
+_DEMAND = re.compile(
+    r"requir|depend|prerequisit|install|tested|tried|environment|\bneeds?\b|badge|\brel(?:y|ies)\b|support|runnable|"
+    r"implement|train(?:ed|s) (?:on|using|with)|\buses\b|compatible|works? with|in version",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"[^.;,(]*(?:\b(?:not|no longer|unsupported)\b|n't\b)", re.IGNORECASE)
+_HEADING = re.compile(r"\s*(?:#+\s|\*\*[^*]+\*\*:?\s*$)")
+"""What a list of what is needed stands under."""
 
 
 def requirements(lines: Iterable[str], *, companions: bool = True) -> Iterator[tuple[str, Versions]]:
@@ -85,10 +99,15 @@ def installed(text: str, *, companions: bool = True) -> Iterator[tuple[str, Vers
                 yield package, versions
 
 
-def imaged(text: str) -> Iterator[tuple[str, Versions]]:
-    """The torch of PyTorch's own images that a Dockerfile is based on."""
+def built(text: str) -> Iterator[tuple[str, Versions]]:
+    """What a Dockerfile brings: the torch of PyTorch's own images that it is based on, and what it installs, with its
+    build arguments as it sets them itself."""
+    arguments = dict(_BUILD_ARGUMENT.findall(text))
+    for _ in range(2):  # one may be made of others
+        text = _SUBSTITUTED.sub(lambda found: arguments.get(found[1], found[0]), text)
     for image in _IMAGE.finditer(text):
         yield "torch", versions_of(f"=={image[1]}.*")
+    yield from installed(text)
 
 
 def demanded(text: str) -> Iterator[tuple[str, Versions]]:
@@ -99,11 +118,20 @@ def demanded(text: str) -> Iterator[tuple[str, Versions]]:
     yield from commands
     if any(package == "torch" for package, _ in commands):
         return
+    below_demand = False
     for line in text.splitlines():
-        if _ITEM.match(line) or _DEMAND.search(line):
-            for mention in _VERSION.finditer(line):
-                least = f">={mention['least']}," if mention["least"] else ""
-                yield "torch", versions_of(f"{least}{_BOUNDS.get(mention['operator'], '>=')}{mention['version']}")
+        if _HEADING.match(line):
+            below_demand = bool(_DEMAND.search(line))
+        if not (_ITEM.match(line) or below_demand or _DEMAND.search(line)):
+            continue
+        for mention in _VERSION.finditer(line):
+            if _DENIED.match(line, mention.end()):
+                continue
+            least = f">={mention['least']}," if mention["least"] else ""
+            operator = _BOUNDS.get(mention["operator"], ">=")
+            found = versions_of(f"{least}{operator}{mention['version']}")
+            one = mention["operator"] in _NAMES_ONE and not mention["open"]
+            yield "torch", replace(found, newest=found.oldest) if one else found
 
 
 def versions_of(text: str) -> Versions:

@@ -47,8 +47,8 @@ class Requirements:
 
     The nearest folder that says something of a package counts, up to the root of the project. In a folder, all that
     the project needs to run are taken together, and what is said of it in extras, groups, Dockerfiles and other files
-    of requirements only where those are silent. README counts where nothing else names a version of torch. A file that
-    cannot be read or parsed says nothing: to report it is not a linter's business.
+    of requirements only where those are silent. README counts where nothing else names an oldest version of torch. A
+    file that cannot be read or parsed says nothing: to report it is not a linter's business.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Requirements:
         """What is declared for the scripts in a folder of the project with a root."""
         folders = _upwards(os.path.realpath(folder), os.path.realpath(root))
         found = reduce(Declared.over, map(self._of_folder, folders))
-        if found.target.torch == Versions():
+        if found.target.torch.oldest is None:
             found = reduce(Declared.over, map(self._advice, folders), found)
         return found
 
@@ -108,8 +108,7 @@ def _stated(folder: str) -> Declared:
     for path in files[Kind.CONDA]:
         environments.need(requirement_lines.conda_entries(_text(path)))
     for path in files[Kind.DOCKER]:
-        text = _text(path)
-        others.note([*requirement_lines.imaged(text), *requirement_lines.installed(text)], extra=True)
+        others.note(list(requirement_lines.built(_text(path))), extra=True)
     return Declared(_target([*built, main, environments, others]), frozenset(read))
 
 

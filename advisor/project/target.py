@@ -49,7 +49,7 @@ class Versions:
     def onwards(self) -> Versions:
         """These and all later ones, where they are but one minor version: what is known to work, and no bound."""
         single = self.oldest is not None and self.below == (self.oldest[0], self.oldest[1] + 1)
-        return replace(self, below=None) if single else self
+        return replace(self, below=None, newest=self.oldest) if single else self
 
     def before(self, version: Version) -> Versions:
         """Those of them that are older than ``version``; all of them where none is, since that is no such bound."""
@@ -111,15 +111,28 @@ class Target:
 
     def allows_before(self, package: str, version: Version) -> bool:
         """Whether it says that it may run with a version of a package before this one."""
-        return self._stated(package).all_from(version) is False
+        return self.starts_at(package, version) is False
+
+    def starts_at(self, package: str, version: Version) -> bool | None:
+        """Whether it says, if only in a README, that it runs with a version of a package or later ones only."""
+        return self._stated(package).all_from(version)
 
     def runs_on(self, platform: Platform) -> bool:
         """Whether the project runs, or may run, on a platform."""
         return not self.platforms or platform in self.platforms
 
+    def used_with(self, package: str) -> Version | None:
+        """The version of a package that its README names as the one it was used with, the last of several."""
+        return dict(self.advised).get(package, Versions()).newest
+
     def _stated(self, package: str) -> Versions:
         supported = self.supported(package)
-        return supported if supported != Versions() else dict(self.advised).get(package, Versions())
+        advised = dict(self.advised).get(package, Versions())
+        if supported == Versions():
+            return advised
+        if supported.oldest is None and advised.reach(supported.below or (0, 0)) is not True:
+            return replace(supported, oldest=advised.oldest)
+        return supported
 
     @property
     def has_cuda(self) -> bool:

@@ -66,8 +66,9 @@ class HostSyncEveryStep(Rule):
     When to ignore it
         Where a step is long. The rule is silent about what a condition guards that changes from step to step (`if step
         % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about debugging, about evaluation
-        (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, and where the loop steps
-        an environment and waits for values alone, or outside of what learns. An option or an early end guards nothing.
+        (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, where the loop steps an
+        environment and waits for values alone, or outside of what learns, and about `loss.data[0]` where torch is known
+        to be 0.4 or later, in which it is a tensor or an error. An option or an early end guards nothing.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

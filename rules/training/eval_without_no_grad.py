@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
@@ -88,7 +89,7 @@ class EvalWithoutNoGrad(Rule):
             what = once if evaluation.at_once else f"the training evaluates {model} within its steps{_COST}"
             level = Severity.INFO if evaluation.at_once or loop.loaders else Severity.WARNING
             remedy = f"compute it under `with {torch}.no_grad():`"
-            return self.finding(facts, evaluation.call, what, remedy, severity=level)
+            return self.finding(facts, evaluation.call, what, remedy, severity=level, since=(0, 4))
         what = f"evaluates {model}{evaluation.where}{basis.clause}{_COST}"
         manager = f"set_grad_enabled({choice.trains})" if choice is not None else "no_grad()"
         claim, remedy, fix = f"this loop {what}", f"put the loop under `with {torch}.{manager}:`", None
@@ -104,5 +105,6 @@ class EvalWithoutNoGrad(Rule):
         called = [also_at(evaluation.document, evaluation.call, "the model is called here")] if evaluation.call else []
         if choice is not None:
             called.append(also_at(choice.document, choice.node, f"here `{choice.name}` is {choice.value!r}"))
-        severity = Severity.WARNING if basis.proven else Severity.INFO
-        return self.finding(facts, loop.node, claim, remedy, severity=severity, fix=fix, related=called, basis=basis)
+        before = "" if evaluation.volatile else "pass `volatile=True` to the Variables that it computes with"
+        found = self.finding(facts, loop.node, claim, remedy, fix=fix, basis=basis, since=(0, 4), before=before)
+        return replace(found, severity=Severity.WARNING if basis.proven else Severity.INFO, related=tuple(called))

@@ -63,8 +63,8 @@ class ParameterByParameter(Rule):
         Where a step is long, so that the launches hide behind the kernels of the model. The rule is silent where the
         loop runs once in several steps, in the step of an optimizer of the project, where a condition treats some
         parameters differently, where new tensors are made of them that autograd follows (the fast weights of MAML),
-        where a parameter is moved to another device, with FSDP, about single layers, and where torch is pinned before
-        1.12. All tensors of a list have to be on one device to gain from it.
+        where a parameter is moved to another device, with FSDP, about single layers and what has as few parameters, and
+        where torch is pinned before 1.12. All tensors of a list have to be on one device to gain from it.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html

@@ -98,13 +98,13 @@ class BlockingHostToDeviceCopy(Rule):
     def _report(self, facts: Facts, copies: list[WaitingCopy]) -> Finding:
         document, basis, first = facts.document, basis_of(copies), copies[0]
         pinned, aside = all(copy.pinned for copy in copies), all(copy.aside for copy in copies)
-        remedy = words.remedy_for(copies)
+        remedy, before = words.remedy_for(copies), words.remedy_until_0_4(copies)
         claim = f"{words.copying_and_waiting(copies)}{basis.clause}"
         often = Frequency.EPOCH if all(copy.few for copy in copies) else self.frequency
         held = aside or often is not self.frequency or all(copy.transfer.waits_unless_asked for copy in copies)
         severity = Severity.WARNING if pinned and basis.proven and not held else Severity.INFO
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
-        at, fix = first.transfer.node, asynchronous_fix(copies)
-        known = self.finding(facts, at, claim, remedy, fix=fix, related=related, basis=basis, group=remedy)
-        minor, wait = aside or all(copy.slight for copy in copies), wait_for_batches(first.transfer.contexts)
-        return replace(known, severity=severity, minor=minor, aside=aside, wait=wait, frequency=often)
+        slight, wait = aside or all(copy.slight for copy in copies), wait_for_batches(first.transfer.contexts)
+        at, fix, new = first.transfer.node, asynchronous_fix(copies), (0, 4)
+        one = self.finding(facts, at, claim, remedy, fix=fix, related=related, basis=basis, since=new, before=before)
+        return replace(one, severity=severity, minor=slight, aside=aside, wait=wait, frequency=often, group=remedy)

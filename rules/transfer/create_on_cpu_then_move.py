@@ -102,5 +102,7 @@ class CreateOnCpuThenMove(Rule):
             related=related,
             basis=one.basis,
             minor=one.slight or not one.often,
+            since=(0, 4),
+            before="make a tensor of `torch.cuda` and fill it there instead",
             wait=wait_of(one.filling, Pause.FILLS) if one.often and not one.evaluates else None,
         )

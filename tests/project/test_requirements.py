@@ -65,6 +65,13 @@ class TestDeclared:
             ("torchaudio==0.13", Versions(None, (1, 14))),
             ("torchaudio<1", Versions(None, (2, 0))),
             ("torchaudio==2.11.0", Versions()),
+            ("torch\nscipy==1.2.1", Versions(None, (2, 0))),
+            ("torch\nscipy>=1.2.1", Versions()),
+            ("torch\nnumpy==1.19.5", Versions(None, (2, 9))),
+            ("torch\nnumpy<2", Versions()),
+            ("torch\npython=3.7.10", Versions(None, (2, 0))),
+            ("torch\npython=3.11", Versions()),
+            ("torch==2.1\nnumpy==1.16", Versions((2, 1), (2, 2))),
             ("torch==2.1\ntorchvision==0.9", Versions((2, 1), (2, 2))),
             ("pytorch=0.4.1=py36_cuda9.0.176_cudnn7.1.2_1\ncuda90=1.0=h6433d27_0", Versions((0, 4), (0, 5))),
             (
@@ -247,6 +254,9 @@ setuptools.setup(name="x", python_requires=">=3.8", install_requires=NEEDS, extr
             "FROM python:3.8\nRUN apt-get update && \\\n  pip3 install --no-cache-dir \\\n  numpy torch==1.7.1+cu110\n",
             "FROM pytorch/pytorch:1.7.1-cuda11.0-cudnn8-devel\n",
             "FROM nvcr.io/nvidia/pytorch:20.12-py3\nRUN conda install -y pytorch=1.7.1 -c pytorch\n",
+            'ARG PYTORCH="1.7.1"\nARG CUDA="11.0"\nFROM pytorch/pytorch:${PYTORCH}-cuda${CUDA}-cudnn8-devel\n',
+            "ARG VERSION=1.7.1\nARG IMAGE=pytorch/pytorch:$VERSION-cuda11.0-cudnn8-devel\nFROM ${IMAGE}\n",
+            "FROM python:3.8\nENV TORCH_VERSION 1.7.1\nRUN pip install torch==${TORCH_VERSION}\n",
         ],
     )
     @pytest.mark.parametrize("name", ["Dockerfile", "docker/Dockerfile.train"])
@@ -323,10 +333,18 @@ class TestReadme:
         [
             "Run `pip install 'torch>=1.7'` first.\n",
             "- PyTorch 1.7.1\n",
-            "* [PyTorch](https://pytorch.org) >= 1.7\n* Python 3.6\n".replace("(https://pytorch.org)", ""),
+            "* [PyTorch] >= 1.7\n* Python 3.6\n",
             "The code requires **PyTorch** version 1.7 and CUDA.\n",
             "| torch | 1.7.0 |\n",
             "![](https://img.shields.io/badge/PyTorch-1.7-red)\n",
+            "- [PyTorch](https://pytorch.org), version 1.7.1\n",
+            "1. [PyTorch](https://pytorch.org) 1.7 or higher\n",
+            "- [x] PyTorch 1.7\n",
+            "The code relies on Python 3.8 and PyTorch 1.7.\n",
+            "A PyTorch(1.7.1) implementation of a paper.\n",
+            "## Requirements\n\n```\nPython >= 3.8, PyTorch == 1.7.1\n```\n",
+            "### Environment\n\n- Ubuntu 16.04, Docker (PyTorch 1.7.1, CUDA 11.0)\n",
+            "Tested with PyTorch 1.7, which is fast. Others are not tested.\n",
         ],
     )
     def test_demands(self, text: str, tmp_path: Path) -> None:
@@ -336,7 +354,15 @@ class TestReadme:
         assert not target.allows_before("torch", (1, 7))
         assert not target.rules_out("torch", (9, 9))
 
-    @pytest.mark.parametrize("text", ["1. 1.1.0 =< PyTorch < 1.5.0\n", "- PyTorch <1.5\n", "Requires torch <= 1.4\n"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "1. 1.1.0 =< PyTorch < 1.5.0\n",
+            "- PyTorch <1.5\n",
+            "Requires torch <= 1.4\n",
+            "- [PyTorch](https://pytorch.org) < 1.5\n",
+        ],
+    )
     def test_bounds_in_prose(self, text: str, tmp_path: Path) -> None:
         target = target_of(tmp_path, README_dot_md=f"# A project\n\n{text}", requirements_dot_txt="torch\n")
         assert target.rules_out("torch", (1, 10))
@@ -347,6 +373,8 @@ class TestReadme:
         [
             "We compare with the code of others, who used PyTorch 1.2.\n",
             "- PyTorch Lightning 1.5\n",
+            "NOTE: PyTorch 1.5 is not supported at this moment.\n",
+            "## Requirements\n\n- Python 3\n\n## Results\n\nWith PyTorch 1.2 it took a day.\n",
             "pip install -r requirements.txt\n",
             "pip install torch torchvision==0.8\n",
             "conda install pytorch torchvision cudatoolkit=10.1 -c pytorch\n",
@@ -354,6 +382,28 @@ class TestReadme:
     )
     def test_what_demands_nothing(self, text: str, tmp_path: Path) -> None:
         assert target_of(tmp_path, README_dot_md=text) == Target()
+
+    @pytest.mark.parametrize(
+        ("text", "version"),
+        [
+            ("- PyTorch 1.4\n", (1, 4)),
+            ("Install [PyTorch v0.3](http://pytorch.org) with CUDA.\n", (0, 3)),
+            ("    pip install torch==1.4\n", (1, 4)),
+            ("- PyTorch 1.4 or later\n", None),
+            ("- PyTorch 1.4+\n", None),
+            ("- PyTorch >= 1.4\n", None),
+        ],
+    )
+    def test_the_version_that_it_was_used_with(
+        self, text: str, version: tuple[int, int] | None, tmp_path: Path
+    ) -> None:
+        assert target_of(tmp_path, README_dot_md=text).used_with("torch") == version
+
+    def test_the_oldest_version_where_others_name_only_a_bound(self, tmp_path: Path) -> None:
+        files = {"README_dot_md": "- PyTorch 1.2\n", "requirements_dot_txt": "torch\nscipy==1.2.1\n"}
+        target = target_of(tmp_path, **files)
+        assert (target.rules_out("torch", (2, 0)), target.rules_out("torch", (1, 13))) == (True, False)
+        assert (target.allows_before("torch", (1, 3)), target.allows_before("torch", (1, 2))) == (True, False)
 
     def test_a_version_that_is_required_counts_more(self, tmp_path: Path) -> None:
         files = {"README_dot_md": "- PyTorch 1.4\n", "requirements_dot_txt": "torch>=2.4\n"}

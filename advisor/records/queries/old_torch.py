@@ -12,15 +12,30 @@ if TYPE_CHECKING:
 
 _WITHOUT_FIRST = (1, 0)
 """The torch since which what has no dimensions has no first element, which read its value until then."""
+_HAS_ITEM = (0, 4)
 _SINCE_0_4 = (*any_calls("no_grad", "inference_mode"), *calls("torch.device", "torch.tensor"))
 _ITEM = (*methods("Tensor", "item"), *methods("?", "item"))
 
 
 def breaks_with(facts: Facts, version: Version) -> bool:
     """Whether a program cannot run with a version of torch, nor with later ones, for what it does, and the project does
-    not say that it does."""
+    not say that it does. One that was never brought to a newer torch is still run with that of its README."""
     first = facts.program.once(_first_that_breaks)
-    return first is not None and first <= version and not facts.needs(first)
+    if first is None or facts.needs(first):
+        return False
+    used = facts.target.used_with("torch")
+    return first <= version or (used is not None and used < version)
+
+
+def knows(facts: Facts, version: Version) -> bool:
+    """Whether a program shows that it runs with a version of torch or later ones only: it does what came with 0.4."""
+    return version <= _HAS_ITEM and facts.program.once(knows_0_4)
+
+
+def first_is_a_value(facts: Facts) -> bool:
+    """Whether the first element of what has no dimensions may be its value, which the host waits for: torch 0.4 made a
+    tensor of it, and later ones raise."""
+    return facts.target.starts_at("torch", _HAS_ITEM) is not True and not _knows(facts)
 
 
 def _first_that_breaks(program: Program) -> Version | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_pair
+from ..checks import Pair, check_pair, findings_of
 from ..programs import IMPORTS
 
 TRAINING = (
@@ -31,3 +31,27 @@ def test_an_index_of_what_has_no_dimensions_reads_it(read: str, tmp_path: Path) 
 def test_what_is_differentiated_has_none_whatever_computed_it(tmp_path: Path) -> None:
     source = TRAINING.replace("criterion(", "conf.loss(").replace("model =", "import conf\nmodel =")
     check_pair("ACC208", Pair(source.replace("READ", "x.data[0]"), "x.data[0]", "loss.data[0]"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("README.md", "- PyTorch 0.3\n", "- PyTorch 0.4.1\n"),
+        ("README.md", "## Requirements\n\nDocker (PyTorch 0.3)\n", "## Requirements\n\nDocker (PyTorch 0.4)\n"),
+        ("requirements.txt", "torch==0.3\n", "torch==0.4\n"),
+        ("requirements.txt", "torch\n", "torch>=1.0\n"),
+    ],
+)
+def test_silent_where_the_first_element_is_a_tensor_or_an_error(file: str, old: str, new: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(old)
+    assert findings_of("ACC208", TRAINING.replace("READ", "loss.data[0]"), tmp_path)
+    (tmp_path / file).write_text(new)
+    assert not findings_of("ACC208", TRAINING.replace("READ", "loss.data[0]"), tmp_path)
+    assert findings_of("ACC208", TRAINING.replace("READ", "loss.item()"), tmp_path)
+
+
+def test_silent_where_the_program_does_what_came_with_torch_0_4(tmp_path: Path) -> None:
+    source = TRAINING.replace("READ", "loss.data[0]") + "EVALUATED:\n    model(x.cuda())\n"
+    old, new = (source.replace("EVALUATED", one) for one in ("if True", "with torch.no_grad()"))
+    assert findings_of("ACC208", old, tmp_path)
+    assert not findings_of("ACC208", new, tmp_path)

@@ -61,6 +61,22 @@ after = made(True)
 for x, in loader:
     after(x.cuda())
 """
+CENTERS = """
+class Centers(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+        self.centers = nn.Parameter(torch.randn(size, 2).cuda())
+    def forward(self, x):
+        return ((x - self.centers) ** 2).sum()
+centers = Centers(conf.size)
+"""
+MORE = ("self.size = size", "self.net = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 2))")
+GIVEN = (
+    CENTERS.replace("size", "net")
+    .replace("randn(net, 2)", "randn(4, 2)")
+    .replace("(x - self.centers)", "(self.centers * self.net(x))")
+)
 PAIRS = {
     "every tenth step": Pair(
         looped(BLEND)
@@ -81,6 +97,14 @@ PAIRS = {
         AGES.replace("nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2))", "nn.Linear(8, 2)"),
         "nn.Linear(8, 2).cuda()",
         "nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 2)).cuda()",
+    ),
+    "the centers of a loss": Pair(
+        looped("p.grad.mul_(2)", "for p in centers.parameters():", CENTERS), CENTERS, CENTERS.replace(*MORE)
+    ),
+    "a loss that may be given a model": Pair(
+        looped("p.grad.mul_(2)", "for p in centers.parameters():", GIVEN.replace("self.net(x)", "x")),
+        "self.centers * x",
+        "self.centers * self.net(x)",
     ),
     "sharded": Pair(
         AGES.replace("import copy", "from torch.distributed.fsdp import fully_shard\nimport copy").replace(

@@ -65,3 +65,8 @@ def remedy_for(copies: list[WaitingCopy]) -> str:
     if first.may_be_pinned or all(copy.pinned for copy in copies):
         return remedy
     return f"{remedy}, and let the loader pin its batches: from pageable memory the copy waits nearly as long"
+
+
+def remedy_until_0_4(copies: list[WaitingCopy]) -> str:
+    """The same with a torch before 0.4: there was no ``to``, and the argument had another name."""
+    return remedy_for(copies).replace(".to(device, non_blocking", ".cuda(async").replace("non_blocking", "async")

@@ -13,7 +13,7 @@ from accel_advisor.records.queries.parameters.parameter_sources import Parameter
 from accel_advisor.records.queries.parameters.parameter_updates import ParameterUpdate, Update
 from accel_advisor.records.queries.steps.training_steps import training_loop
 from accel_advisor.records.queries.training_loops import runs_often
-from accel_advisor.syntax.shapes import methods_of, modulus_in
+from accel_advisor.syntax.shapes import dotted, methods_of, modulus_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import Evidence
 
@@ -28,6 +28,9 @@ _OF_MODULES = (Method("Module", "parameters"), Method("Module", "named_parameter
 _STEPS = any_calls("step", "zero_grad")
 _NORMS = calls("torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm")
 _HOLDERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "Transformer", "LSTM", "GRU", "RNN", "DataParallel"})
+_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+_OF_A_LAYER = 2
+"""A weight and a bias."""
 _KEPT_BY_TIMM = tuple(Method(f"timm.utils.{name}", "update") for name in ("ModelEma", "ModelEmaV2"))
 
 
@@ -122,13 +125,39 @@ def _is_of_one_layer(facts: Facts, iterable: cst.BaseExpression) -> bool:
     inside = {id(one) for one in descendants(iterable, cst.Call)}
     asked = [one for one in facts.operations_of(*_OF_MODULES) if id(one.node) in inside]
     modules = [context.subject.module for one in asked for context in one.contexts]
-    return any(one is not None and _is_layer(one) for one in modules)
+    return any(one is not None and (_is_layer(one) or _holds_few(facts, one)) for one in modules)
 
 
 def _is_layer(module: Module) -> bool:
     """Whether a module is one of torch's own that holds no others."""
     package, _, name = module.kind.rpartition(".")
     return module.cls is None and package == "torch.nn" and name not in _HOLDERS
+
+
+def _holds_few(facts: Facts, module: Module) -> bool:
+    """Whether a module of the project has no more parameters than a layer, and no other module: a loss with its
+    centers, a temperature. What it is given and never calls anything of is taken for no module."""
+    owner = module.cls
+    if owner is None or owner.library_bases() != {"torch.nn.Module"}:
+        return False
+    called = {_attribute_in(one.func) for cls in owner.lineage() for one in descendants(cls.node, cst.Call)}
+    held = set[str]()
+    for operation in facts.program.operations_of(Act.SETS_MODULE_ATTRIBUTE):
+        name = _attribute_in(operation.node)
+        for context in operation.contexts:
+            if context.subject.module is None or context.subject.module.cls is not owner:
+                continue
+            if context.value.made_by in _PARAMETERS:
+                held.add(name)
+            elif context.value.module is not None or name in called:
+                return False
+    return 0 < len(held) <= _OF_A_LAYER
+
+
+def _attribute_in(node: cst.CSTNode) -> str:
+    """The attribute of ``self`` that an expression begins with."""
+    code = dotted(node)
+    return code.split(".")[1] if code.startswith("self.") else ""
 
 
 def _in_each_step(facts: Facts, operation: Operation) -> Evidence | None:

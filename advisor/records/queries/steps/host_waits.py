@@ -14,6 +14,7 @@ from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, an
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.queries.evaluation import only_differentiates
 from accel_advisor.records.queries.evaluations.explaining_loops import explains_there
+from accel_advisor.records.queries.old_torch import first_is_a_value
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.step_values import (
     WRITES,
@@ -303,6 +304,8 @@ def is_for_eyes(context: OperationContext) -> bool:
 def read_on_gpu(facts: Facts, operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:
     """What shows that an operation reads a tensor on the GPU; None where nothing does."""
     subject = context.subject
+    if operation.does(Act.READS_FIRST) and not first_is_a_value(facts):
+        return None
     if operation.does(_ITEM) and context.positional:
         return None  # only arrays have an `item` that takes an index
     if operation.does(*_OF_UNKNOWN):
