@@ -14,10 +14,12 @@ import libcst as cst
 
 from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, RunningCode, is_script, texts_read
 from accel_advisor.analysis.units import WORD
-from accel_advisor.finding import Finding
+from accel_advisor.finding import Finding, Frequency
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.models.unasked_options import is_never_asked
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted, mentioned_in
+from accel_advisor.syntax.shapes import dotted, main_guards, mentioned_in
 from accel_advisor.syntax.walking import descendants
 
 MOST_CHARACTERS = 1_000_000
@@ -59,13 +61,40 @@ class UnusedCode:
         self._unsaved = unsaved
         self._asked: dict[str, bool] = {}
 
-    def set_aside(self, document: Document, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """Findings of a document, those in unused code as minor ones."""
+    def set_aside(self, facts: Facts, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Findings of a document, as minor ones those in unused code, those behind options that nothing in the program
+        gives, and what is said of steps in a script that only checks itself."""
+        document = facts.document
         for one in findings:
             beside = [each.span.start.offset for each in one.related if each.filename == document.filename]
+            places = one.span.start.offset, *beside
             unused = not one.minor and self._is_asked(document)
-            unused = unused and all(self._is_unused(document, at) for at in (one.span.start.offset, *beside))
+            unused = unused and (
+                all(self._is_unused(document, at) for at in places)
+                or all(self._is_behind_option(facts, at) for at in places)
+                or (one.frequency is Frequency.STEP and self._checks_itself(facts))
+            )
             yield replace(one, minor=True, aside=False, wait=None) if unused else one
+
+    def _is_behind_option(self, facts: Facts, at: int) -> bool:
+        """Whether what stands at a place happens only in branches for options that no call gives."""
+        never = (
+            one for one in facts.operations if any(by.never for each in one.contexts[:1] for by in each.conditions)
+        )
+        return any(facts.document.span(one.node).start.offset == at and is_never_asked(facts, one) for one in never)
+
+    def _checks_itself(self, facts: Facts) -> bool:
+        """Whether a file is a script beside others that have no word of it, and trains nothing with what it defines: no
+        step of the project comes there."""
+        document, name = facts.document, os.path.basename(facts.document.path)
+        if os.path.dirname(document.path) != self._root or not main_guards(document.tree) or name not in self._scripts:
+            return False
+        others = [words for script, words in self._scripts.items() if script != name]
+        named = {one.encode() for one in (os.path.splitext(name)[0], *_BY_TEXT, *_BY_TEXT_ELSEWHERE)}
+        if not others or not named.isdisjoint(frozenset().union(*others)) or not is_script(document, self._documents):
+            return False
+        loops = (loop for one in facts.program for loop in one.loops)
+        return not (facts.trains or facts.frameworks or any(loop.loaders or loop.learns for loop in loops))
 
     def _is_asked(self, document: Document) -> bool:
         if document.path not in self._asked:
