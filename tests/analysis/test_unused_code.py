@@ -167,6 +167,10 @@ USED = {
         CHECKED | {"lie.py": CHECKED["lie.py"] + "    for x in DataLoader(range(9)):\n        Turn()(x).backward()\n"},
         "lie.py",
     ),
+    "steps in a script that hands them to a library": (
+        CHECKED | {"lie.py": "import somewhere\n" + CHECKED["lie.py"] + "    somewhere.fit(Turn())\n"},
+        "lie.py",
+    ),
     "steps in a script by itself": ({"lie.py": CHECKED["lie.py"]}, "lie.py"),
     "steps in a file of definitions": ({**CHECKED, "lie.py": CHECKED["lie.py"].partition("if __")[0]}, "lie.py"),
     "a text that Python evaluates": _with("eval(input())\n"),
