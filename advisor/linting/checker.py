@@ -211,7 +211,7 @@ def _judged(facts: Facts, ruleset: Ruleset, unused: UnusedCode) -> _Found:
     filename = facts.document.filename
     for rule in ruleset.rules:
         try:
-            for one in unused.set_aside(facts.document, rule.check(facts)):
+            for one in unused.set_aside(facts, rule.check(facts)):
                 found.findings.append(one)
         except DocumentError as error:
             found.findings.append(unreadable(filename, str(error), error.row, error.column, syntax=error.syntax))

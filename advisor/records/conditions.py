@@ -124,11 +124,15 @@ class Condition:
     def off_unless_asked(self) -> bool:
         """Whether it is the branch that is not taken while a parameter of the function keeps its default, of which
         nothing is known: ``if reverse:`` in ``def forward(self, x, reverse=False)``."""
+        return self.is_off_unless_asked(self.function)
+
+    def is_off_unless_asked(self, function: cst.CSTNode | None) -> bool:
+        """The same, for a parameter of a function around its own."""
         negated, test = self._negated, self.test
         asked = test.expression if negated and isinstance(test, cst.UnaryOperation) else test
-        if self.branch is None or self.answer is not None or not isinstance(self.function, cst.FunctionDef):
+        if self.branch is None or self.answer is not None or not isinstance(function, cst.FunctionDef):
             return False
-        params = (*self.function.params.params, *self.function.params.kwonly_params)
+        params = (*function.params.params, *function.params.kwonly_params)
         name = dotted(asked) if isinstance(asked, cst.Name) else ""
         given = (one.default for one in params if one.name.value == name and one.default is not None)
         default = dotted(next(given, None))

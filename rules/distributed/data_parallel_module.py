@@ -9,6 +9,7 @@ from accel_advisor.records.actions import AnyCall, Call, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.idle_wrappers import is_idle
+from accel_advisor.records.queries.models.unasked_options import is_never_asked
 from accel_advisor.records.queries.models.unwrapping import never_learns, never_runs
 from accel_advisor.rule import Rule
 
@@ -53,8 +54,8 @@ class DataParallelModule(Rule):
         the wrapper never runs: the model is taken out of it again, as after loading the weights of a wrapped one, or
         only its state is saved. Where a program only evaluates, or one that trains has a way of
         DistributedDataParallel, too, wraps another model for its evaluation, or one that the training calls under
-        `no_grad`, or is seen to do nothing with the wrapper that would call it, it is reported only if this rule is
-        selected by its code or name.
+        `no_grad`, or is seen to do nothing with the wrapper that would call it, or no call gives the option of a
+        function for which it would wrap one, it is reported only if this rule is selected by its code or name.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-nn-ddp-instead
@@ -82,6 +83,7 @@ class DataParallelModule(Rule):
             severity = Severity.WARNING if lasting else Severity.INFO
             alone = sum(one.function is operation.function for one in wrappings) == 1
             minor = beside or never_learns(facts, operation) or is_idle(facts, operation, alone=alone)
+            minor = minor or is_never_asked(facts, operation)
             yield self.finding(facts, operation.node, claim, remedy, severity=severity, minor=minor, group="wrappers")
 
     def _has_one_device(self, operation: Operation) -> bool:

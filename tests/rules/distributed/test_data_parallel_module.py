@@ -11,7 +11,7 @@ from accel_advisor.analysis.project import analyze
 from accel_advisor.rule import registry
 from accel_advisor.source.document import Document
 
-from ..checks import Pair, check_one, check_pair, severities
+from ..checks import Pair, check_one, check_pair, findings_of, severities
 from ..programs import IMPORTS, RANKS
 from .programs import RANKS_OF_TWO_LAYERS
 
@@ -244,3 +244,38 @@ def test_reports_the_other_way_of_a_training_as_information(tmp_path: Path) -> N
         TWO_WAYS.replace(".backward()", "").replace("    optimizer.step()\n", "").replace("  # -> info none", "")
     )
     check_one("ACC501", IMPORTS + evaluation, tmp_path)
+
+
+OPTION = (
+    RANKS_OF_TWO_LAYERS
+    + """
+def build(net, name, spread=False):
+    net = net.cuda()
+    if spread:
+        net = nn.DataParallel(net)
+    return net
+model = build(Net(), "a")
+other = build(Net(), name="b", spread=False)
+loader = DataLoader(data)
+for x in loader:
+    (model(x) + other(x)).sum().backward()
+"""
+)
+ASKING = {
+    "by its name": ('"a")', '"a", spread=conf.spread)'),
+    "by its place": ('"a")', '"a", conf.spread)'),
+    "by a dict": ('"a")', '"a", **conf.options)'),
+    "by a list": ('"a")', "*conf.options)"),
+    "by whoever is given the function": ("loader =", "conf.register(build)\nloader ="),
+    "by whoever finds it by its name": ("loader =", "conf.register('build')\nloader ="),
+    "by a decorator": ("def build", "@conf.command\ndef build"),
+    "by another name": ("loader =", "from train import build as make\nloader ="),
+    "unless told not to": ("spread=False):", "spread=True):"),
+}
+
+
+@pytest.mark.parametrize("case", ASKING)
+def test_minor_behind_an_option_that_no_call_gives(case: str, tmp_path: Path) -> None:
+    (silent,) = findings_of("ACC501", OPTION, tmp_path)
+    (found,) = findings_of("ACC501", OPTION.replace(*ASKING[case]), tmp_path)
+    assert (silent.minor, found.minor) == (True, False)

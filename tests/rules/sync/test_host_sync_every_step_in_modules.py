@@ -212,3 +212,15 @@ def test_silent_about_what_nobody_is_seen_to_ask_a_model_for(default: str, speak
 
 def test_the_other_branch_of_a_flag_is_what_a_model_does_unasked(tmp_path: Path) -> None:
     check_pair("ACC208", Pair(ASKED + STEPS, "if shown:", "if not shown:"), tmp_path)
+
+
+WITHIN = ASKED.replace("        if shown:\n            print(out.sum())", "        inner(out)").replace(
+    "shown=False):\n",
+    "shown=False):\n        def inner(out):\n            if shown:\n                print(out.sum())\n",
+)
+
+
+@pytest.mark.parametrize("before", ["shown=False", "def inner(out)"])
+def test_a_function_within_takes_the_option_from_around_it(before: str, tmp_path: Path) -> None:
+    after = "shown=True" if before == "shown=False" else "def inner(out, shown=1)"
+    check_pair("ACC208", Pair(WITHIN + STEPS, before, after), tmp_path)

@@ -352,6 +352,19 @@ if conf.score:
     check_pair("ACC401", Pair(source, frozen), tmp_path)
 
 
+LOSS_BESIDE = ON_THE_WAY.replace("model(x).sum().backward", "criterion(model(x)).backward")
+
+
+@pytest.mark.parametrize("called", ["criterion", "other"])
+def test_a_loss_beside_a_model_that_is_frozen_on_the_way(called: str, tmp_path: Path) -> None:
+    source = LOSS_BESIDE.replace("model(x).argmax(1)", "criterion(model(x))").replace("criterion", called)
+    if called == "other":
+        source = source.replace("in loader:\n        print", "in loader:  # -> warning unsafe\n        print")
+    check_one(
+        "ACC401", f"{IMPORTS}from warpctc_pytorch import CTCLoss\n{called} = CTCLoss().cuda()\n{source}", tmp_path
+    )
+
+
 SAMPLED = """
 def train(model):
     for (x,) in loader:

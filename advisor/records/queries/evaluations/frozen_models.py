@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets
+from accel_advisor.syntax.model_names import is_named_as_loss
 from accel_advisor.syntax.shapes import names_read_in
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation
+    from accel_advisor.records.transfers import ModuleCall
 
 FREEZES = (AnySets("requires_grad"), AnyCall("requires_grad_"))
 _SAME = frozenset({"eval", "train", "to", "cuda", "cpu", "float", "half"})
@@ -34,12 +36,13 @@ def wants_gradients(facts: Facts, loop: Loop) -> bool:
 
 
 def calls_frozen_ones(facts: Facts, loop: Loop) -> bool:
-    """Whether the function of a loop freezes, as a whole, each model that the loop calls."""
+    """Whether the function of a loop freezes, as a whole, each model that the loop calls. Losses have seldom weights of
+    their own, and record nothing of what needs no gradients."""
     made = facts.program.calls_in.get(loop, ())
     called = {
         call.document.code(call.node.func)
         for call, one in made
-        if one.model is not None and one.model.has_state and not one.nested
+        if one.model is not None and one.model.has_state and not (one.nested or _is_loss(call))
     }
     frozen = {
         operation.document.code(_whole(operation.receiver))
@@ -53,6 +56,10 @@ def calls_frozen_ones(facts: Facts, loop: Loop) -> bool:
         if whole is not None and operation.function is loop.function and operation.gives("value", False, 0):
             frozen.add(operation.document.code(whole))
     return bool(called) and called <= frozen
+
+
+def _is_loss(call: ModuleCall) -> bool:
+    return call.loss or is_named_as_loss(call.node.func)
 
 
 def _whole_in_loop(operation: Operation) -> cst.BaseExpression | None:

@@ -41,7 +41,14 @@ from accel_advisor.records.queries.waits.host_work import (
 )
 from accel_advisor.records.queries.waits.step_waits import MANY, LoopWaits, Need, Wait
 from accel_advisor.syntax.model_names import calls_of_backward
-from accel_advisor.syntax.shapes import dotted, keywords_of, slices_of
+from accel_advisor.syntax.shapes import (
+    dotted,
+    keywords_of,
+    named_parameters,
+    names_bound_in,
+    names_read_in,
+    slices_of,
+)
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import Evidence, Ground
 
@@ -272,7 +279,7 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
                 continue
             if any(one.on_host for one in context.conditions):
                 continue
-            if context.functions == ("forward",) and any(one.off_unless_asked for one in context.conditions):
+            if _is_off_unless_asked(operation, context):
                 continue  # nobody is seen to ask for it
             if Ground.METHOD in basis.grounds and any(one.asks_type for one in context.conditions):
                 continue  # it takes tensors and other things, and nothing says which it gets here
@@ -289,6 +296,25 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
         taken = {branch for branch in chosen if branch is not None}
         if len(taken) == side.branches:
             yield from ((operation, loop, basis) for operation, basis in found)
+
+
+def _is_off_unless_asked(operation: Operation, context: OperationContext) -> bool:
+    """Whether a ``forward``, or a function that it defines, does it only where it is given an option."""
+    if context.functions == ("forward",):
+        return any(one.off_unless_asked for one in context.conditions)
+    inner = operation.function
+    around = operation.document.once(_forwards_around).get(id(inner))
+    if len(context.functions) != 2 or around is None or not isinstance(inner, cst.FunctionDef):
+        return False
+    own = {one.name.value for one in named_parameters(inner.params)} | names_bound_in(inner.body)
+    beside = [one for one in context.conditions if one.test is not None and own.isdisjoint(names_read_in(one.test))]
+    return any(one.function in (inner, around) and one.is_off_unless_asked(around) for one in beside)
+
+
+def _forwards_around(tree: cst.Module) -> dict[int, cst.FunctionDef]:
+    """The ``forward`` that each function is defined in which one defines."""
+    forwards = [one for one in descendants(tree, cst.FunctionDef) if one.name.value == "forward"]
+    return {id(inner): one for one in forwards for inner in descendants(one.body, cst.FunctionDef)}
 
 
 def _is_on_host(facts: Facts, loop: Loop, operation: Operation) -> bool:
