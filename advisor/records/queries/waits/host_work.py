@@ -70,6 +70,30 @@ def comes_into(facts: Facts, loop: Loop, calls: frozenset[int]) -> bool:
     return work.returns
 
 
+def is_given_to_a_model(facts: Facts, operation: Operation) -> bool:
+    """Whether what an operation gives goes into a model, or into a function that trains one by itself: with other
+    samples, or more of them, that would compute something else."""
+    flow = flow_of(facts, operation.function or operation.document.tree)
+    loop = next((loop for one in operation.contexts for loop in one.loops), None)
+    if flow is None or loop is None or not flow.holds(operation.node):
+        return False
+    work = _Work(facts, loop, facts.program.once(_learners))
+    work.follow(flow, operation.node, worked=True)
+    return work.returns
+
+
+def _learners(program: Program) -> frozenset[int]:
+    """The calls of a program, by identity, of models, and of methods whose names are those of such that run a backward
+    pass."""
+    documents = [one.document for one in program]
+    functions = (one for document in documents for one in descendants(document.tree, cst.FunctionDef))
+    trains = {one.name.value for one in functions if any(calls_of_backward(one))} - {"forward", "__call__"}
+    models = [one.node for facts in program for one in facts.module_calls if not one.loss]
+    calls = (one for document in documents if trains for one in descendants(document.tree, cst.Call))
+    named = [one for one in calls if isinstance(one.func, cst.Attribute) and one.func.attr.value in trains]
+    return frozenset(map(id, (*models, *named)))
+
+
 def is_answer_for_host_work(facts: Facts, loop: Loop, operation: Operation, reads: tuple[Asked, ...]) -> bool:
     """Whether an operation answers a question on which a branch depends where one of ``reads`` reads, in its text or in
     a function that it calls, what the host works on for the step: a GPU that decides spares nothing there."""
@@ -211,6 +235,8 @@ class _Work:
         elif not self._into and operation is not None and _is_of_torch(operation):
             needed = worked or (self._sizes and operation.what.full.rpartition(".")[2] in _SIZED_BY)
             self.returns |= needed and any(self._loop in one.loops for one in operation.contexts)
+            if needed:  # what one is reached by is not kept of functions that many call
+                self.follow(flow, call, worked=True, depth=depth)
         elif functions := self._facts.call_graph.called_from(call):
             for one in functions:
                 inner, taken = flow_of(self._facts, one), parameter_of(one, call, argument)
@@ -227,7 +253,13 @@ class _Work:
         """What a value selects a part of: a tensor, where a function of torch has given it, or else that part goes
         on."""
         whole = next((one for one in flow.around(part) if isinstance(one, cst.Subscript)), None)
-        if whole is None or self._into or not (worked or self._is_table(flow, whole.value)):
+        if whole is None or self._into:
+            return
+        target = flow.parent(whole)
+        if isinstance(target, cst.AssignTarget) and isinstance(statement := flow.parent(target), cst.Assign):
+            # where an array is written depends on the value, and so does what is made of the array
+            self._bound(flow, flow.bound_by(statement), worked=True, depth=depth)
+        if not (worked or self._is_table(flow, whole.value)):
             return
         given = [value for one in flow.reaching(whole.value) for value in one.values]
         made = (self._operations.get(id(one)) for one in given)
