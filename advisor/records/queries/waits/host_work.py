@@ -71,27 +71,29 @@ def comes_into(facts: Facts, loop: Loop, calls: frozenset[int]) -> bool:
 
 
 def is_given_to_a_model(facts: Facts, operation: Operation) -> bool:
-    """Whether what an operation gives goes into a model, or into a function that trains one by itself: with other
-    samples, or more of them, that would compute something else."""
+    """Whether what an operation gives goes, as it is, into a model, or into a function that trains one by itself: with
+    other samples, or more of them, that would compute something else."""
     flow = flow_of(facts, operation.function or operation.document.tree)
-    loop = next((loop for one in operation.contexts for loop in one.loops), None)
-    if flow is None or loop is None or not flow.holds(operation.node):
+    if flow is None or not flow.holds(operation.node):
         return False
-    work = _Work(facts, loop, facts.program.once(_learners))
-    work.follow(flow, operation.node, worked=True)
-    return work.returns
+    places, above = [operation.node], flow.parent(operation.node)
+    if isinstance(above, cst.Assign) and isinstance(above.targets[0].target, cst.Name):
+        places = [reading for one in flow.bound_by(above) for reading in flow.read(one)]
+    calls = [flow.parent(one) for place in places if isinstance(one := flow.parent(place), cst.Arg)]
+    return not facts.program.once(_learners).isdisjoint(map(id, calls))
 
 
 def _learners(program: Program) -> frozenset[int]:
-    """The calls of a program, by identity, of models, and of methods whose names are those of such that run a backward
-    pass."""
-    documents = [one.document for one in program]
+    """The calls of a program, by identity, of models that are seen to have weights, and of methods whose names are those
+    of such that run a backward pass."""
+    documents, layers = [one.document for one in program], program[0].layers
     functions = (one for document in documents for one in descendants(document.tree, cst.FunctionDef))
     trains = {one.name.value for one in functions if any(calls_of_backward(one))} - {"forward", "__call__"}
-    models = [one.node for facts in program for one in facts.module_calls if not one.loss]
+    models = (one for facts in program for one in facts.module_calls if not one.loss)
+    deep = [one.node for one in models if any(map(layers.have_weights, one.contexts[0].models))]
     calls = (one for document in documents if trains for one in descendants(document.tree, cst.Call))
     named = [one for one in calls if isinstance(one.func, cst.Attribute) and one.func.attr.value in trains]
-    return frozenset(map(id, (*models, *named)))
+    return frozenset(map(id, (*deep, *named)))
 
 
 def is_answer_for_host_work(facts: Facts, loop: Loop, operation: Operation, reads: tuple[Asked, ...]) -> bool:
