@@ -84,7 +84,7 @@ def is_given_to_a_model(facts: Facts, operation: Operation) -> bool:
 
 
 def _learners(program: Program) -> frozenset[int]:
-    """The calls of a program, by identity, of models that are seen to have weights, and of methods whose names are those
+    """The calls of a program, by identity, of models with weights, and of methods whose names are those
     of such that run a backward pass."""
     documents, layers = [one.document for one in program], program[0].layers
     functions = (one for document in documents for one in descendants(document.tree, cst.FunctionDef))
