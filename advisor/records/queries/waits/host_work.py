@@ -84,16 +84,22 @@ def is_given_to_a_model(facts: Facts, operation: Operation) -> bool:
 
 
 def _learners(program: Program) -> frozenset[int]:
-    """The calls of a program, by identity, of models with weights, and of methods whose names are those
+    """The calls of a program, by identity, of models with layers, and of methods whose names are those
     of such that run a backward pass."""
     documents, layers = [one.document for one in program], program[0].layers
     functions = (one for document in documents for one in descendants(document.tree, cst.FunctionDef))
     trains = {one.name.value for one in functions if any(calls_of_backward(one))} - {"forward", "__call__"}
     models = (one for facts in program for one in facts.module_calls if not one.loss)
-    deep = [one.node for one in models if any(map(layers.have_weights, one.contexts[0].models))]
+    made = ((one.node, one.contexts[0].models) for one in models)
+    deep = [node for node, each in made if each and all(map(_is_deep, map(layers.of, each)))]
     calls = (one for document in documents if trains for one in descendants(document.tree, cst.Call))
     named = [one for one in calls if isinstance(one.func, cst.Attribute) and one.func.attr.value in trains]
     return frozenset(map(id, (*deep, *named)))
+
+
+def _is_deep(layers: frozenset[str]) -> bool:
+    """Whether a module is seen to have layers of torch, and is no loss."""
+    return any(one.rpartition(".")[0] == "torch.nn" and not one.endswith("Loss") for one in layers)
 
 
 def is_answer_for_host_work(facts: Facts, loop: Loop, operation: Operation, reads: tuple[Asked, ...]) -> bool:
@@ -257,15 +263,16 @@ class _Work:
         whole = next((one for one in flow.around(part) if isinstance(one, cst.Subscript)), None)
         if whole is None or self._into:
             return
-        target = flow.parent(whole)
-        if isinstance(target, cst.AssignTarget) and isinstance(statement := flow.parent(target), cst.Assign):
+        given = [value for one in flow.reaching(whole.value) for value in one.values]
+        made = (self._operations.get(id(one)) for one in given)
+        of_torch, target = any(one is not None and _is_of_torch(one) for one in made), flow.parent(whole)
+        statement = flow.parent(target) if isinstance(target, cst.AssignTarget) else None
+        if isinstance(statement, cst.Assign) and not of_torch:
             # where an array is written depends on the value, and so does what is made of the array
             self._bound(flow, flow.bound_by(statement), worked=True, depth=depth)
         if not (worked or self._is_table(flow, whole.value)):
             return
-        given = [value for one in flow.reaching(whole.value) for value in one.values]
-        made = (self._operations.get(id(one)) for one in given)
-        self.returns |= any(one is not None and _is_of_torch(one) for one in made) or self._hands_out(flow, whole)
+        self.returns |= of_torch or self._hands_out(flow, whole)
         self.follow(flow, whole, worked=True, depth=depth)
 
     def _is_table(self, flow: DataFlow, whole: cst.BaseExpression) -> bool:
