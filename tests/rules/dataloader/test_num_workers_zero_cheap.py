@@ -14,6 +14,7 @@ PICTURES = (
     IMPORTS
     + MODEL
     + """
+import lib
 import numpy as np
 import torchvision
 from torchvision import transforms
@@ -81,6 +82,9 @@ PAIRS = {
     ),
     "no transform": Pair(
         PICTURES + "loader = DataLoader(Held(np.zeros((9, 8))))" + LOOP, "8))))", "8)), transform=Padded()))"
+    ),
+    "an array, and no other data set": Pair(
+        PICTURES + "loader = DataLoader(Held(np.zeros((9, 8))))" + LOOP, "np.zeros((9, 8))", "lib.Photos('d')"
     ),
     "a function of torch": Pair(
         PICTURES + "loader = DataLoader(Held(np.zeros((9, 8)), transform=torch.from_numpy))" + LOOP,
