@@ -170,7 +170,7 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
         words = f"`{cls.name}` is a `{reading}`, which reads and decodes a file for each sample"
         made = SampleCost("costly", words, decodes=True)
     else:
-        made = sample_cost(machine, cls)
+        made = sample_cost(machine, value)
     vetoes = state_vetoes(machine, cls)
     stream = stream_veto(machine, value) if iterable else None
     if stream is not None:

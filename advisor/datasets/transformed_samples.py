@@ -14,13 +14,13 @@ def describe_transformed(value: Opaque) -> DatasetFacts | None:
     name = value.name.rpartition(".")[2]
     known = TRANSFORMING_DATASETS.get(value.name)
     if known is None:
-        transforms = [one for given in (*value.arguments, *dict(value.keywords).values()) for one in _steps(given)]
+        transforms = [one for given in (*value.arguments, *dict(value.keywords).values()) for one in steps_of(given)]
         if any(isinstance(one, Opaque) and one.name.startswith(SAMPLE_TRANSFORMS) for one in transforms):
             return DatasetFacts(value, "light", f"`{name}` is given a transform that prepares each sample")
         return None
     if known.keeps == "disk":
         return DatasetFacts(value, "costly", f"`{name}` reads what it keeps on disk for each sample")
-    steps = list(_steps(_argument(value, "transform", known.transform)))
+    steps = list(steps_of(_argument(value, "transform", known.transform)))
     if known.keeps == "memory" and _keeps_all(value):
         if any(one.startswith("Rand") for one in map(_name, steps)):
             return DatasetFacts(value, "light", f"`{name}` runs its random transforms for each sample")
@@ -50,14 +50,14 @@ def _argument(value: Opaque, name: str, position: int | None) -> Value:
     return value.arguments[position] if position is not None and position < len(value.arguments) else ABSENT
 
 
-def _steps(transform: Value) -> Iterator[Value]:
+def steps_of(transform: Value) -> Iterator[Value]:
     """The transforms that a transform is made of; itself where it is made of none."""
     for one in options_of(transform):
         if isinstance(one, Sequence):
             for item in one.items:
-                yield from _steps(item)
+                yield from steps_of(item)
         elif isinstance(one, Opaque) and one.name.endswith((".Compose", ".OneOf", ".SomeOf", ".Sequential")):
             for given in one.arguments[:1]:
-                yield from _steps(given)
-        elif one != ABSENT and one != Constant(None):
+                yield from steps_of(given)
+        elif one != ABSENT and not (isinstance(one, Constant) and one.value is None):
             yield one

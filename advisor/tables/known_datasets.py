@@ -51,6 +51,9 @@ MEMORY_DATASETS = frozenset(
 )
 """Library vision data sets that are held in memory: only the transform costs time for each sample."""
 
+KEEPS_TRANSFORMS = frozenset({"transform", "target_transform"})
+"""Arguments that data sets of torchvision keep as attributes of these names."""
+
 STEADY_BASES = (
     DATASET_BASES | DISK_DATASETS | MEMORY_DATASETS | {"object", "torchvision.datasets.VisionDataset", "typing.Generic"}
 )

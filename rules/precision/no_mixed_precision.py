@@ -63,10 +63,11 @@ class NoMixedPrecision(Rule):
         such as `amp` or `fp16`. Where the project rules torch 1.10 out it names what torch 1.6 has, and is minor where
         that is ruled out, too. Of a model in DataParallel it says that autocast has to stand in the `forward` that the
         threads call: they would take float16 for the bfloat16 of one around the call. Where autocast would break a part
-        of what is computed (kernels of the project's own, the nearest points by `-2 * x @ y`, `log(1 - p)`,
-        decompositions of matrices, `BCELoss`), it names that part, which has to stay in float32. It also names where
-        what is bfloat16 then goes to numpy, or by an index into a tensor of float32: both raise; and inputs that are
-        moved by their gradients, in attacks and samplers, whose steps may be rounded away.
+        of what is computed (kernels of the project's own, the nearest points by `-2 * x @ y`, `log(1 - p)`, indices
+        that take the type of an activation, decompositions of matrices, `BCELoss`), it names that part, which has to
+        stay in float32. It also names where what is bfloat16 then goes to numpy, or by an index into a tensor of
+        float32: both raise; and inputs that are moved by their gradients, in attacks and samplers, whose steps may be
+        rounded away.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp

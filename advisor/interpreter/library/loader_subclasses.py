@@ -1,4 +1,4 @@
-"""Classes of a project that derive from a loader, and what their ``__init__`` gives the loader."""
+"""Classes of a project that derive from a loader or data set, and what their ``__init__`` gives to that."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from accel_advisor.interpreter.library.loader_construction import build_loader
 from accel_advisor.interpreter.resolution import class_member, take_in
 from accel_advisor.records.facts import CallSite
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.known_datasets import KEEPS_TRANSFORMS, MEMORY_DATASETS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS, Constructor
 from accel_advisor.tables.torch_modules import CONTAINERS
 from accel_advisor.values.values import UNKNOWN, Class, Function, Instance, Loader, Module, Value
@@ -40,7 +41,8 @@ def build_subclass(
 
 
 def build_base(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
-    """``super().__init__(...)`` in the ``__init__`` of a subclass of a loader, or of a container of modules."""
+    """``super().__init__(...)`` in the ``__init__`` of a subclass of a loader, of a container of modules, or of a data
+    set that keeps its transforms."""
     function = machine.frame.function
     if function is None or function.owner is None or function.name != "__init__":
         return
@@ -48,6 +50,9 @@ def build_base(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
     receiver = machine.lookup(params[0].name.value) if params else UNKNOWN
     if isinstance(receiver, Module) and not bases.isdisjoint(CONTAINERS):
         take_in(machine, receiver, (*arguments.values(), *arguments.rest))
+    if isinstance(receiver, Instance) and not bases.isdisjoint(MEMORY_DATASETS):
+        for name in arguments.keywords.keys() & KEEPS_TRANSFORMS:
+            machine.store.set(receiver, name, arguments.keywords[name].value)
     if passes_arguments_on(machine, function.owner):
         return
     loader = next((CONSTRUCTORS[base] for base in sorted(bases) if base in CONSTRUCTORS), None)

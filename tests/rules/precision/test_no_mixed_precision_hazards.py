@@ -164,6 +164,41 @@ def test_a_loss_that_nothing_is_seen_to_call(tmp_path: Path) -> None:
     assert "`torch.log(1 - p)`, `torch.log(1 - torch.sigmoid(p))`" in found.message
 
 
+PLACES = TRAINING.replace(
+    "net.cuda()\n",
+    """
+def overlapped(signal, rows):
+    places = torch.arange(rows)
+    places = signal.new_tensor(places).long()
+    return signal.new_zeros(rows).index_add_(0, places, signal)
+net.cuda()
+""",
+).replace("net(x.cuda()).sum()", "overlapped(net(x.cuda()), 900).sum()")
+
+
+@pytest.mark.parametrize(
+    ("instead", "condition"),
+    [
+        ("signal.new_tensor(places).long()", "signal.new_tensor(places, dtype=torch.int64).long()"),
+        ("signal.new_tensor(places).long()", "signal.new_tensor(places)"),
+        ("signal.new_tensor(places).long()", "places.to(signal.device).long()"),
+        ("overlapped(net(x.cuda()), 900)", "net(x.cuda()) + overlapped(x.cuda(), 900)"),
+    ],
+    ids=["as whole numbers", "no whole numbers", "moved alone", "of the batch"],
+)
+def test_whole_numbers_in_half_precision_are_named(instead: str, condition: str, tmp_path: Path) -> None:
+    assert _kept(PLACES, tmp_path / "with") == 1
+    assert instead in PLACES
+    assert _kept(PLACES.replace(instead, condition), tmp_path / "without") == 0
+
+
+def test_whole_numbers_in_half_precision_by_type(tmp_path: Path) -> None:
+    (found,) = findings_of(
+        "ACC417", PLACES.replace("signal.new_tensor(places).long()", "places.type_as(signal).long()"), tmp_path
+    )
+    assert "what half precision breaks: `places.type_as(signal).long()`" in found.message
+
+
 def _kept(source: str, folder: Path) -> int:
     """How many places the one finding wants to keep in float32."""
     folder.mkdir()

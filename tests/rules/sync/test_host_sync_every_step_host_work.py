@@ -294,3 +294,56 @@ for x, y in loader:
 """
     (found,) = findings_of("ACC208", HEAD + lengths, tmp_path)
     assert "take the value from the batch before it is copied" in found.message
+
+
+def test_places_in_an_array_of_which_the_target_is_made_are_needed_in_each_step(tmp_path: Path) -> None:
+    one_hot = """
+def one_hot(y, classes):
+    made = np.zeros((len(y), classes), dtype="float32")
+    made[range(len(y)), y] = 1
+    return torch.from_numpy(made)
+for x, y in loader:
+    out = model(x.to(device))
+    best = out.detach().argmax(1)
+    target = one_hot(best.cpu(), 2).to(device)
+    nn.functional.binary_cross_entropy_with_logits(out, target).backward()
+"""
+    (found,) = findings_of("ACC208", HEAD + one_hot, tmp_path)
+    assert NOW in found.message
+    (found,) = findings_of("ACC208", HEAD + one_hot.replace(", y] = 1", ", 0] = y"), tmp_path)
+    assert LATER in found.message
+
+
+PICKED = """
+class Part(lib.Part):
+    def learn(self, x, y):
+        self.optimizer.zero_grad()
+        nn.functional.mse_loss(self.net(x), y).backward()
+        self.optimizer.step()
+parts = lib.parts(Part)
+for x, y in loader:
+    x, y = x.to(device), y.to(device)
+    model(x).sum().backward()
+    parts[0].learn(x[y[:, 0] > 0], y)
+"""
+
+
+def test_what_something_trains_on_cannot_be_kept_at_a_fixed_size(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", HEAD + PICKED, tmp_path)
+    assert found.message.endswith("only a mask of values that the host has, or a fixed number, spares that")
+    (found,) = findings_of("ACC208", HEAD + PICKED.replace("[0].learn(", "[0].show("), tmp_path)
+    assert "keep the size fixed, as `torch.where` and masks do" in found.message
+
+
+def test_what_a_loss_is_of_can(tmp_path: Path) -> None:
+    masked = """
+for x, y in loader:
+    x, y = x.to(device), y.to(device)
+    out = model(x)
+    nn.functional.mse_loss(out[y > 0], y[y > 0]).backward()
+"""
+    (found,) = findings_of("ACC208", HEAD + masked, tmp_path)
+    assert "keep the size fixed, as `torch.where` and masks do" in found.message
+    called = masked.replace("model(x)", "model(x[y[:, 0] > 0])").replace("out[y > 0], y[y > 0]", "out, y")
+    (found,) = findings_of("ACC208", HEAD + called, tmp_path)
+    assert "a model is called on what it picks" in found.message

@@ -45,7 +45,40 @@ def test_the_parts_of_a_step_are_one_finding(tmp_path: Path) -> None:
     assert (str(found.severity), found.fix, len(found.related)) == ("info", None, 1)
 
 
+TASKS = """
+import numpy as np
+import torch
+from torch import nn
+
+class Memory:
+    def __init__(self, model, device):
+        self.model, self.device = model, device
+        self.kept = []
+    def look_back(self, task):
+        for i in range(task):
+            points = np.concatenate(self.kept[i])
+            x = torch.from_numpy(points).to(self.device)
+            self.model.zero_grad()
+            self.model(x).sum().backward()
+            self.far = self.model.weight.grad.clone()
+
+def train(tasks, batches):
+    model = nn.Linear(8, 2).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    memory = Memory(model, "cuda")
+    for task in range(tasks):
+        memory.look_back(task)
+        for i in range(batches):
+            optimizer.zero_grad()
+            model(torch.zeros(4, 8, device="cuda")).sum().backward()
+            optimizer.step()
+
+train(3, 9)
+"""
 PAIRS = {
+    "a loop that looks back once a task": Pair(
+        TASKS, "            self.far = ", "            self.opt.step()\n            "
+    ),
     "every tenth step": Pair(
         SOURCE.replace("            x, y = mem", "            if t % 10 == 0:\n                x, y = mem"),
         "if t % 10 == 0",

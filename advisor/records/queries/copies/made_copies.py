@@ -152,8 +152,12 @@ def _is_made(operation: Operation) -> bool:
 def _in_each_step(
     operation: Operation, epochs: bool, counted: Mapping[Loop, frozenset[cst.CSTNode]]
 ) -> Evidence | None:
-    """What shows that each step of a training does it, outside of models; None where nothing does."""
-    for context in operation.contexts:
+    """What shows that each step of a training does it, outside of models; None where nothing does. Where callers of its
+    function are seen, they say whether that is a step, and not what is seen of the function by itself."""
+    called = [
+        one for one in operation.contexts if len(one.functions) != 1 or not all(loop.functions for loop in one.loops)
+    ]
+    for context in called or operation.contexts:
         loop = training_loop(context, epochs=epochs)
         if loop is None or "forward" in context.functions:
             continue

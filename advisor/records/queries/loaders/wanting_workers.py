@@ -12,6 +12,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, Call, calls
 from accel_advisor.records.dataset_facts import IssueKind
+from accel_advisor.records.queries.loaders.drawn_ahead import draws_ahead
 from accel_advisor.records.queries.loaders.start_method import loop_that_workers_run, start_methods
 from accel_advisor.syntax.walking import descendants
 
@@ -60,7 +61,8 @@ class FewWorkers:
 def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
     """The loaders of a document whose samples take work, which the main process does, while an accelerator waits:
     without ``num_workers``, or with a 0 that nobody explained, or with an option that is 0 unless it is given; of
-    several with one option the first."""
+    several with one option the first. Where samples take little, a step that draws the next batch while the GPU
+    computes has it in time."""
     options: set[str] = set()
     for loader in facts.loaders:
         if not loader.constructor.advises or loader.constructor.default_workers != 0:
@@ -68,6 +70,8 @@ def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
         given = loader.given("num_workers")
         zero = loader.gives("num_workers", 0) or given.default.is_literal(0)
         if not given.absent and (not zero or _is_deliberate(loader) or given.decided_by in options):
+            continue
+        if loader.dataset is not None and loader.dataset.cost != "costly" and draws_ahead(facts, loader):
             continue
         if loader.feeds_gpu and (loader.works or loader.moved_by) and _works_in_workers(facts, loader):
             options |= {given.decided_by} - {""}

@@ -9,6 +9,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, calls, methods, within
 from accel_advisor.records.queries.autocast.rounded_differences import STEEP_NAMES, rounded_differences
+from accel_advisor.records.queries.autocast.rounded_places import WHOLE_NAMES, rounded_places
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
@@ -50,9 +51,10 @@ def needing_float32(facts: Facts, loop: Loop | None = None) -> Iterator[tuple[Do
     """What of a program autocast would break: calls of kernels that know float32 only, distances that are differences
     of large products, by which the nearest of points are taken, decompositions of matrices, and Fourier transforms in
     modules; the first of each kind in each document, but all kernels. Of the steps of a loop, also differences from
-    one of which half precision leaves nothing."""
+    one of which half precision leaves nothing, and whole numbers that it rounds."""
     if loop is not None:
         yield from rounded_differences(facts, loop)
+        yield from rounded_places(facts, loop)
     for each in facts.program:
         decomposes = each.operations_of(*_NEEDS_DIGITS)
         if decomposes:
@@ -77,7 +79,7 @@ def name_of(document: Document, part: cst.CSTNode) -> str:
     named = part.func if isinstance(part, cst.Call) else part
     given = part.args[0].value if isinstance(part, cst.Call) and part.args else None
     name = dotted(named).rpartition(".")[2]
-    if name in STEEP_NAMES and isinstance(part, cst.Call):
+    if name in STEEP_NAMES | WHOLE_NAMES and isinstance(part, cst.Call):
         return " ".join(document.code(part).split())
     if isinstance(given, cst.SimpleString) and dotted(named).rpartition(".")[2] in _LOADS:
         return given.raw_value

@@ -35,6 +35,7 @@ from accel_advisor.records.queries.waits.acting_loops import acting_loops, happe
 from accel_advisor.records.queries.waits.host_training import loops_on_host
 from accel_advisor.records.queries.waits.host_work import (
     is_answer_for_host_work,
+    is_given_to_a_model,
     is_of_a_copy,
     is_worked_on,
     sends_back,
@@ -217,7 +218,7 @@ def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
     if operation.does(*_FAILS):
         return Need.FAILURE
     if operation.does(*_SIZED):
-        return Need.SIZE
+        return Need.PART if is_given_to_a_model(facts, operation) else Need.SIZE
     if operation.does(*_COPIES) and sends_back(operation):
         return Need.HOST
     inside = all("forward" in one.functions for one in operation.contexts) and not _learns(operation)

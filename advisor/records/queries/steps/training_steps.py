@@ -49,8 +49,9 @@ def training_loop(context: OperationContext, *, epochs: bool = False) -> Loop | 
 
 def _steps_elsewhere(context: OperationContext, loop: Loop) -> bool:
     """Whether a loop computes gradients for their own sake, as an attack on a picture does: it takes no batches and no
-    optimizer steps there or right around it, while one does in another loop that computes gradients."""
-    if loop.loaders or loop.updates or loop.forgets:
+    optimizer steps there or right around it, while one does in another loop that computes gradients. One that sets
+    gradients to zero may train in a call that is not followed, unless it is seen to compute them."""
+    if loop.loaders or loop.updates or (loop.forgets and not loop.backward):
         return False
     above = context.loops[context.loops.index(loop) + 1 :]
     stepping = next((one for one in above if one.updates), None)

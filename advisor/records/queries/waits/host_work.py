@@ -70,6 +70,38 @@ def comes_into(facts: Facts, loop: Loop, calls: frozenset[int]) -> bool:
     return work.returns
 
 
+def is_given_to_a_model(facts: Facts, operation: Operation) -> bool:
+    """Whether what an operation gives goes, as it is, into a model, or into a function that trains one by itself: with
+    other samples, or more of them, that would compute something else."""
+    flow = flow_of(facts, operation.function or operation.document.tree)
+    if flow is None or not flow.holds(operation.node):
+        return False
+    places, above = [operation.node], flow.parent(operation.node)
+    if isinstance(above, cst.Assign) and isinstance(above.targets[0].target, cst.Name):
+        places = [reading for one in flow.bound_by(above) for reading in flow.read(one)]
+    calls = [flow.parent(one) for place in places if isinstance(one := flow.parent(place), cst.Arg)]
+    return not facts.program.once(_learners).isdisjoint(map(id, calls))
+
+
+def _learners(program: Program) -> frozenset[int]:
+    """The calls of a program, by identity, of models with layers, and of methods whose names are those
+    of such that run a backward pass."""
+    documents, layers = [one.document for one in program], program[0].layers
+    functions = (one for document in documents for one in descendants(document.tree, cst.FunctionDef))
+    trains = {one.name.value for one in functions if any(calls_of_backward(one))} - {"forward", "__call__"}
+    models = (one for facts in program for one in facts.module_calls if not one.loss)
+    made = ((one.node, one.contexts[0].models) for one in models)
+    deep = [node for node, each in made if each and all(map(_is_deep, map(layers.of, each)))]
+    calls = (one for document in documents if trains for one in descendants(document.tree, cst.Call))
+    named = [one for one in calls if isinstance(one.func, cst.Attribute) and one.func.attr.value in trains]
+    return frozenset(map(id, (*deep, *named)))
+
+
+def _is_deep(layers: frozenset[str]) -> bool:
+    """Whether a module is seen to have layers of torch, and is no loss."""
+    return any(one.rpartition(".")[0] == "torch.nn" and not one.endswith("Loss") for one in layers)
+
+
 def is_answer_for_host_work(facts: Facts, loop: Loop, operation: Operation, reads: tuple[Asked, ...]) -> bool:
     """Whether an operation answers a question on which a branch depends where one of ``reads`` reads, in its text or in
     a function that it calls, what the host works on for the step: a GPU that decides spares nothing there."""
@@ -211,6 +243,8 @@ class _Work:
         elif not self._into and operation is not None and _is_of_torch(operation):
             needed = worked or (self._sizes and operation.what.full.rpartition(".")[2] in _SIZED_BY)
             self.returns |= needed and any(self._loop in one.loops for one in operation.contexts)
+            if needed:  # what one is reached by is not kept of functions that many call
+                self.follow(flow, call, worked=True, depth=depth)
         elif functions := self._facts.call_graph.called_from(call):
             for one in functions:
                 inner, taken = flow_of(self._facts, one), parameter_of(one, call, argument)
@@ -227,11 +261,18 @@ class _Work:
         """What a value selects a part of: a tensor, where a function of torch has given it, or else that part goes
         on."""
         whole = next((one for one in flow.around(part) if isinstance(one, cst.Subscript)), None)
-        if whole is None or self._into or not (worked or self._is_table(flow, whole.value)):
+        if whole is None or self._into:
             return
         given = [value for one in flow.reaching(whole.value) for value in one.values]
         made = (self._operations.get(id(one)) for one in given)
-        self.returns |= any(one is not None and _is_of_torch(one) for one in made) or self._hands_out(flow, whole)
+        of_torch, target = any(one is not None and _is_of_torch(one) for one in made), flow.parent(whole)
+        statement = flow.parent(target) if isinstance(target, cst.AssignTarget) else None
+        if isinstance(statement, cst.Assign) and not of_torch:
+            # where an array is written depends on the value, and so does what is made of the array
+            self._bound(flow, flow.bound_by(statement), worked=True, depth=depth)
+        if not (worked or self._is_table(flow, whole.value)):
+            return
+        self.returns |= of_torch or self._hands_out(flow, whole)
         self.follow(flow, whole, worked=True, depth=depth)
 
     def _is_table(self, flow: DataFlow, whole: cst.BaseExpression) -> bool:

@@ -41,6 +41,7 @@ class Need(Enum):
     HOST = f"{_HOST}only computing that on the GPU spares the wait"
     STATE = "ask a Python attribute beside the buffer, set wherever that changes, `_load_from_state_dict` included"
     SIZE = "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do"
+    PART = "a model is called on what it picks: only a mask of values that the host has, or a fixed number, spares that"
     COUNTS = "pass `output_size`"
     ANSWER = "let the GPU decide, as `torch.where` does, or ask every few hundred steps"
     FAILURE = "it asks whether it failed: `torch.linalg.inv_ex`, `solve_ex` and their like do not"
