@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from accel_advisor.records.clock import Moment
 from accel_advisor.values.devices import device_kinds, is_first
 from accel_advisor.values.evidence import PROVEN, Evidence
-from accel_advisor.values.places import SOMEWHERE, Place, is_cuda_capable, is_host, union_of
+from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place, is_cuda_capable, is_host, union_of
 from accel_advisor.values.tensors import BatchSource
 from accel_advisor.values.values import (
     Absent,
@@ -270,6 +270,12 @@ class Given:
     def on_host(self) -> bool:
         """Whether it is a tensor that is certainly on the host."""
         return isinstance(self._value, Tensor) and is_host(self._value.place)
+
+    @property
+    def may_be_left_behind(self) -> bool:
+        """Whether it is a tensor that stays on the host where one branch makes it, and goes with its module where
+        another one does: a plain tensor, or a parameter."""
+        return isinstance(self._value, Tensor) and self._value.place == HOST | WITH_MODEL
 
     @property
     def on_accelerator(self) -> bool:

@@ -17,9 +17,9 @@ class LoopInvariantTransfer(Rule):
 
     What it does
         Finds `.to(device)` and `.cuda()` in a loop over a loader, on a tensor that was made before the loop and that
-        stays on the host. In `forward` and in what a step calls, too, it finds tensors that an attribute keeps, and
-        arrays and lists that an attribute, a constant or a configuration keeps, as in
-        `torch.from_numpy(self.table).to(device)`.
+        stays on the host. In `forward` and in what a step calls, too, it finds tensors that an attribute keeps, slices
+        and views of them (`self.table[:, :n].to(x.device)`), and arrays and lists that an attribute, a constant or a
+        configuration keeps, as in `torch.from_numpy(self.table).to(device)`.
 
     Why it costs time
         The same bytes are copied at every step, and every copy waits.
@@ -72,7 +72,10 @@ class LoopInvariantTransfer(Rule):
 
     def _of_settled(self, facts: Facts, copy: SettledCopy) -> Finding:
         code, source = facts.document.code(copy.node), facts.document.code(copy.source)
-        claim = f"`{code}` copies `{source}`, which does not change, from the host at every step{copy.basis.clause}"
+        where = ", where it is no parameter" if copy.chosen else ""
+        claim = (
+            f"`{code}` copies `{source}`, which does not change, from the host at every step{where}{copy.basis.clause}"
+        )
         remedy = "keep it as a tensor on the GPU, in a module as a buffer"
         severity = Severity.WARNING if copy.basis.proven else Severity.INFO
         step, wait = Frequency.STEP, wait_of(copy.operation, Pause.FILLS)

@@ -199,3 +199,61 @@ def test_a_constant_that_one_branch_of_each_step_copies(tmp_path: Path) -> None:
     for seldom in ("i % 3 == 0", "i < 3"):
         assert not findings_of("ACC212", source % seldom, tmp_path)
     assert not findings_of("ACC212", source % "i % 3 == 0", tmp_path)
+
+
+TABLE = """
+class Embedded(nn.Module):
+    def __init__(self, learnt=False):
+        super().__init__()
+        self.table = torch.zeros(1, 4, 8)
+    def forward(self, x):
+        return x + self.table.to(x.device)
+embedded = Embedded().cuda()
+for x, y in loader:
+    embedded(x.cuda()).sum().backward()
+"""
+VIEWS = {
+    "a view, cast and copied": "self.table.expand(x.shape[0], -1, -1).type_as(x).to(x.device).clone().detach()",
+    "the first rows": "self.table[:, : x.shape[1]].to(x.device)",
+    "a copy, permuted": "self.table.clone().permute(0, 2, 1).to(x.device)",
+}
+OTHER_VIEWS = {
+    "rows that the batch names": "self.table[x.argmax()].to(x.device)",
+    "a sum": "self.table.sum(0).to(x.device)",
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_what_an_attribute_keeps_is_copied_as_a_view_of_it(view: str, tmp_path: Path) -> None:
+    found = findings_of("ACC212", REGRESSION + TABLE.replace("self.table.to(x.device)", view), tmp_path)
+    assert [
+        "copies `self.table`, which does not change, from the host at every step;" in one.message for one in found
+    ] == [True]
+
+
+@pytest.mark.parametrize("view", OTHER_VIEWS.values(), ids=OTHER_VIEWS)
+def test_silent_about_what_is_computed_of_an_attribute(view: str, tmp_path: Path) -> None:
+    assert not findings_of("ACC212", REGRESSION + TABLE.replace("self.table.to(x.device)", view), tmp_path)
+
+
+def test_a_tensor_that_another_branch_makes_a_parameter(tmp_path: Path) -> None:
+    plain = "        self.table = torch.zeros(1, 4, 8)\n"
+    learnt = "        if learnt:\n            self.table = nn.Parameter(torch.zeros(1, 4, 8))\n"
+    either = TABLE.replace(plain, f"{learnt}        else:\n            self.table = torch.zeros(1, 4, 8)\n")
+    found = findings_of("ACC212", REGRESSION + either, tmp_path)
+    assert ["at every step, where it is no parameter;" in one.message for one in found] == [True]
+    buffer = either.replace("self.table = torch.zeros(1, 4, 8)", "self.register_buffer('table', torch.zeros(1, 4, 8))")
+    assert buffer != either
+    assert not findings_of("ACC212", REGRESSION + buffer, tmp_path)
+
+
+def test_a_constant_of_a_library(tmp_path: Path) -> None:
+    source = REGRESSION + (
+        "from timm.data.constants import IMAGENET_DEFAULT_MEAN, resolve\n"
+        "for x, y in loader:\n"
+        "    mean = torch.as_tensor(IMAGENET_DEFAULT_MEAN).to('cuda')[None, :]\n"
+        "    (model(x.cuda()) * mean).sum().backward()\n"
+    )
+    assert len(findings_of("ACC212", source, tmp_path)) == 1
+    for other in ("resolve(x)", "resolve", "IMAGENET_DEFAULT_MEAN, requires_grad=True"):
+        assert not findings_of("ACC212", source.replace("(IMAGENET_DEFAULT_MEAN)", f"({other})"), tmp_path)

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 _MOVES = methods("Tensor", "to", "cuda", "type_as")
 _BINDS = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.NamedExpr, cst.Del)
+_VIEWS = frozenset(
+    "clone contiguous detach double expand float half long permute repeat reshape squeeze transpose unsqueeze"
+    " view".split()
+)
+"""Methods that make of a tensor another one with the same numbers."""
 _DEEPEST = 8
 """Operators and calls of an expression that are looked through."""
 
@@ -45,19 +50,22 @@ class SettledCopy:
         source: what is copied, which the host keeps.
         operation: what makes a tensor of it, or moves it.
         basis: what shows that it goes to a GPU.
+        chosen: whether another branch of ``__init__`` makes a parameter of it, which is moved with its module.
     """
 
     node: cst.Call
     source: cst.BaseExpression
     operation: Operation
     basis: Evidence
+    chosen: bool = False
 
 
 def settled_copies(facts: Facts) -> Iterator[SettledCopy]:
     """The copies of a document, in each step or forward pass, of tensors that attributes keep, and of arrays and lists
     that attributes, constants of the module or a configuration keep, in the order in which they were met."""
     yield from _kept_tensors(facts)
-    made = {id(one.node): one for one in facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS) if copies_data(one)}
+    operations = facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS)
+    made = {id(one.node): one for one in operations if copies_data(one) or _copies_constant(one)}
     moved: dict[int, tuple[cst.Call, Evidence]] = {}
     for transfer in facts.transfers if made else ():
         call = maker_of(facts, transfer, made)
@@ -81,14 +89,31 @@ def _kept_tensors(facts: Facts) -> Iterator[SettledCopy]:
     """The copies of tensors on the host that an attribute keeps, in ``forward``."""
     for operation in facts.operations_of(*_MOVES):
         node, function = operation.node, operation.function
-        held = operation.receiver
-        if held is None or self_attribute(held) is None or not isinstance(node, cst.Call):
+        held = _kept(operation.receiver)
+        if held is None or not isinstance(node, cst.Call):
             continue
         contexts = operation.contexts
         steps = [one for one in contexts if "forward" in one.functions and runs_often(facts, one)]
-        moves = steps and all(one.subject.on_host and _goes_to_gpu(operation, one) for one in contexts)
+        moves = steps and all(_is_on_host(one.subject) and _goes_to_gpu(operation, one) for one in contexts)
         if moves and _is_settled(facts, function, held, _DEEPEST):
-            yield SettledCopy(node, held, operation, PROVEN)
+            chosen = not all(one.subject.on_host for one in contexts)
+            yield SettledCopy(node, held, operation, PROVEN, chosen)
+
+
+def _kept(node: cst.BaseExpression | None) -> cst.BaseExpression | None:
+    """The attribute of which an expression is another view, a copy or a slice; None where it is none."""
+    while node is not None and self_attribute(node) is None:
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _VIEWS:
+            node = node.func.value
+        elif isinstance(node, cst.Subscript) and all(isinstance(one.slice, cst.Slice) for one in node.slice):
+            node = node.value
+        else:
+            return None
+    return node
+
+
+def _is_on_host(tensor: Given) -> bool:
+    return tensor.on_host or tensor.may_be_left_behind
 
 
 def _goes_to_gpu(operation: Operation, context: OperationContext) -> bool:
@@ -116,6 +141,13 @@ def _holds_data(operation: Operation, data: Given) -> bool:
         one.items is not None or not one.element.absent or one.made_by.startswith("numpy.") for one in options
     )
     return several or (operation.does(*OF_LISTS) and data.unknown)
+
+
+def _copies_constant(operation: Operation) -> bool:
+    """Whether it makes a tensor, which wants no gradient, of a constant of a library: those are numbers
+    (``timm.data.IMAGENET_DEFAULT_MEAN``) and no tensors."""
+    given = [(one.given("data", 0).named, one.given("requires_grad")) for one in operation.contexts]
+    return bool(given) and all(name.rpartition(".")[2].isupper() and wants.absent for name, wants in given)
 
 
 def _data(call: cst.Call) -> cst.BaseExpression | None:
