@@ -37,6 +37,7 @@ WHOLE = {
     "rules/idioms/test_fixtures.py": "the scripts of fixtures/, and all rules",
     "rules/idioms/test_loops.py": "loops of training as people write them, from the text to what several rules say",
     "rules/idioms/test_models.py": "models and losses of all makes, the same",
+    "rules/idioms/test_older_torch.py": "programs that were never brought to a newer torch, the same",
     "rules/idioms/test_several_files.py": "programs of several files, the same",
     "snippets/test_snippets.py": "what the messages of rules recommend, run under torch",
 }

@@ -17,6 +17,7 @@ from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, RunningCode
 from accel_advisor.analysis.units import WORD
 from accel_advisor.finding import Finding, Frequency
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.unasked_options import is_never_asked
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import full_name
@@ -63,6 +64,9 @@ class UnusedCode:
         self._root = os.path.realpath(root)
         self._unsaved = unsaved
         self._asked: dict[str, bool] = {}
+        self._checks: dict[str, bool] = {}
+        self._untaken: dict[str, dict[int, list[Operation]]] = {}
+        """What happens in branches that are not taken, by where it begins, for each file."""
 
     def set_aside(self, facts: Facts, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Findings of a document, as minor ones those in unused code, those behind options that nothing in the program
@@ -75,16 +79,25 @@ class UnusedCode:
             unused = unused and (
                 all(self._is_unused(document, at) for at in places)
                 or all(self._is_behind_option(facts, at) for at in places)
-                or (one.frequency is Frequency.STEP and self._checks_itself(facts))
+                or (one.frequency is Frequency.STEP and self._only_checks(facts))
             )
             yield replace(one, minor=True, aside=False, wait=None) if unused else one
 
     def _is_behind_option(self, facts: Facts, at: int) -> bool:
         """Whether what stands at a place happens only in branches for options that no call gives."""
-        never = (
-            one for one in facts.operations if any(by.never for each in one.contexts[:1] for by in each.conditions)
-        )
-        return any(facts.document.span(one.node).start.offset == at and is_never_asked(facts, one) for one in never)
+        document = facts.document
+        if document.path not in self._untaken:
+            found = self._untaken[document.path] = {}
+            for one in facts.operations:
+                if any(by.never for each in one.contexts[:1] for by in each.conditions):
+                    found.setdefault(document.span(one.node).start.offset, []).append(one)
+        return any(is_never_asked(facts, one) for one in self._untaken[document.path].get(at, ()))
+
+    def _only_checks(self, facts: Facts) -> bool:
+        path = facts.document.path
+        if path not in self._checks:
+            self._checks[path] = self._checks_itself(facts)
+        return self._checks[path]
 
     def _checks_itself(self, facts: Facts) -> bool:
         """Whether a file is a script beside others that have no word of it, and neither trains what it defines nor
