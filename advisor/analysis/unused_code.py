@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,13 +14,13 @@ import libcst as cst
 
 from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, RunningCode, is_script, texts_read
 from accel_advisor.analysis.units import WORD
-from accel_advisor.finding import Finding, Frequency
+from accel_advisor.finding import Finding
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.unasked_options import is_never_asked
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted, main_guards, mentioned_in
+from accel_advisor.syntax.shapes import dotted, mentioned_in
 from accel_advisor.syntax.walking import descendants
 
 MOST_CHARACTERS = 1_000_000
@@ -38,8 +37,6 @@ _BY_TEXT_ELSEWHERE = frozenset(
 """Names that stand where others are found so, or classes by their bases."""
 _BASES = frozenset({"object", "abc.ABC", "torch.nn.Module", "torch.utils.data.Dataset"})
 """Classes of libraries that call no methods of others but those below."""
-_TRAIN_NOTHING = sys.stdlib_module_names | {"torch", "numpy"}
-"""Packages of which none trains what it is given."""
 _NO_SCRIPTS = frozenset({"setup.py", "conftest.py", "hubconf.py", "__init__.py"})
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
 
@@ -64,13 +61,12 @@ class UnusedCode:
         self._root = os.path.realpath(root)
         self._unsaved = unsaved
         self._asked: dict[str, bool] = {}
-        self._checks: dict[str, bool] = {}
         self._untaken: dict[str, dict[int, list[Operation]]] = {}
         """What happens in branches that are not taken, by where it begins, for each file."""
 
     def set_aside(self, facts: Facts, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """Findings of a document, as minor ones those in unused code, those behind options that nothing in the program
-        gives, and what is said of steps in a script that only checks itself."""
+        """Findings of a document, as minor ones those in unused code, and those behind options that nothing in the
+        program gives."""
         document = facts.document
         for one in findings:
             beside = [each.span.start.offset for each in one.related if each.filename == document.filename]
@@ -79,7 +75,6 @@ class UnusedCode:
             unused = unused and (
                 all(self._is_unused(document, at) for at in places)
                 or all(self._is_behind_option(facts, at) for at in places)
-                or (one.frequency is Frequency.STEP and self._only_checks(facts))
             )
             yield replace(one, minor=True, aside=False, wait=None) if unused else one
 
@@ -92,27 +87,6 @@ class UnusedCode:
                 if any(by.never for each in one.contexts[:1] for by in each.conditions):
                     found.setdefault(document.span(one.node).start.offset, []).append(one)
         return any(is_never_asked(facts, one) for one in self._untaken[document.path].get(at, ()))
-
-    def _only_checks(self, facts: Facts) -> bool:
-        path = facts.document.path
-        if path not in self._checks:
-            self._checks[path] = self._checks_itself(facts)
-        return self._checks[path]
-
-    def _checks_itself(self, facts: Facts) -> bool:
-        """Whether a file is a script beside others that have no word of it, and neither trains what it defines nor
-        imports what may: no step of the project comes there."""
-        document, name = facts.document, os.path.basename(facts.document.path)
-        if os.path.dirname(document.path) != self._root or not main_guards(document.tree) or name not in self._scripts:
-            return False
-        others = [words for script, words in self._scripts.items() if script != name]
-        named = {one.encode() for one in (os.path.splitext(name)[0], *_BY_TEXT, *_BY_TEXT_ELSEWHERE)}
-        if not others or not named.isdisjoint(frozenset().union(*others)) or not is_script(document, self._documents):
-            return False
-        if not document.once(_packages_at_top) <= _TRAIN_NOTHING:
-            return False
-        loops = (loop for one in facts.program for loop in one.loops)
-        return not (facts.trains or facts.frameworks or any(loop.loaders or loop.learns for loop in loops))
 
     def _is_asked(self, document: Document) -> bool:
         if document.path not in self._asked:
@@ -226,17 +200,6 @@ def _finds_by_text(tree: cst.Module) -> bool:
     called = (one.func for one in descendants(tree, cst.Call))
     parts = (dotted(one) for one in descendants(tree, cst.Attribute) if one.attr.value == "modules")
     return "sys.modules" in parts or any(isinstance(one, cst.Name) and one.value in _BY_TEXT for one in called)
-
-
-def _packages_at_top(tree: cst.Module) -> frozenset[str]:
-    """The packages that a file imports, but for those of its own run; an empty name for one beside it."""
-    guards = main_guards(tree)
-    lines = [one for one in tree.body if all(one is not guard for guard in guards)]
-    found = [each for one in lines for each in descendants(one, cst.Import, cst.ImportFrom)]
-    names = [each.name for one in found if isinstance(one, cst.Import) for each in one.names]
-    own = {"" for one in found if isinstance(one, cst.ImportFrom) and one.relative}
-    modules = [one.module for one in found if isinstance(one, cst.ImportFrom) and one.module is not None]
-    return frozenset(own | {dotted(one).partition(".")[0] for one in (*names, *modules)})
 
 
 def _classes(tree: cst.Module) -> tuple[cst.ClassDef, ...]:

@@ -111,10 +111,15 @@ _EVALUATES = frozenset(
 @lru_cache(maxsize=4096)
 def evaluating_branch(test: cst.BaseExpression) -> int | None:
     """Which branch of a condition, 0 or 1, is for evaluation: the second one of ``self.training``, the first one of
-    ``phase == "test"`` or ``args.evaluate``; None where the test asks for anything else."""
+    ``phase == "test"``, ``args.evaluate`` or ``flips and not self.training``; None where the test asks for anything
+    else."""
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         inner = evaluating_branch(test.expression)
         return 1 - inner if inner is not None else None
+    if isinstance(test, cst.BooleanOperation):
+        # all hold in the first branch of `and`, and none in the second one of `or`
+        branch = 0 if isinstance(test.operator, cst.And) else 1
+        return branch if branch in (evaluating_branch(test.left), evaluating_branch(test.right)) else None
     if isinstance(test, (cst.Attribute, cst.Name)):
         flag = dotted(test).rpartition(".")[2].lower()
         return 1 if flag in _TRAINS else 0 if flag in _EVALUATES else None

@@ -98,7 +98,7 @@ class BlockingHostToDeviceCopy(Rule):
     def _report(self, facts: Facts, copies: list[WaitingCopy]) -> Finding:
         document, basis, first = facts.document, basis_of(copies), copies[0]
         pinned, aside = all(copy.pinned for copy in copies), all(copy.aside for copy in copies)
-        remedy, before = words.remedy_for(copies), words.remedy_until_0_4(copies)
+        remedy, before = words.remedy_for(copies), words.remedy_for(copies, before_0_4=True)
         claim = f"{words.copying_and_waiting(copies)}{basis.clause}"
         often = Frequency.EPOCH if all(copy.few for copy in copies) else self.frequency
         held = aside or often is not self.frequency or all(copy.transfer.waits_unless_asked for copy in copies)

@@ -86,17 +86,9 @@ OPTIONS = {
 }
 """A branch for an option that no call gives."""
 
-CHECKED = {
-    "lie.py": HEAD + "class Turn(nn.Module):\n    def forward(self, x):\n        return torch.eye(3).to(x.device) @ x\n"
-    "if __name__ == '__main__':\n    print(Turn()(torch.ones(3).cuda()))\n",
-    "train.py": TRAIN.replace("import layers\n", "").replace("layers.Used()", "nn.Linear(3, 3)"),
-}
-"""A script that checks what it defines, beside another that trains."""
-
 
 LEFT = {
     "a branch that no call asks for": (OPTIONS, "moves.py"),
-    "steps in a script that only checks itself": (CHECKED, "lie.py"),
     "a class": (FILES, "layers.py"),
     "a class that a comment mentions": ({**FILES, "train.py": TRAIN + "# Left\n"}, "layers.py"),
     "a function": (
@@ -158,21 +150,6 @@ USED = {
         OPTIONS | {"train.py": OPTIONS["train.py"].replace("move(x)", "move(x, wide=input())")},
         "moves.py",
     ),
-    "steps in a script that others name": (CHECKED | {"train.py": CHECKED["train.py"] + "print('lie')\n"}, "lie.py"),
-    "steps in a script beside one that imports by texts": (
-        CHECKED | {"train.py": CHECKED["train.py"] + "import importlib\nimportlib.import_module(input())\n"},
-        "lie.py",
-    ),
-    "steps in a script that trains": (
-        CHECKED | {"lie.py": CHECKED["lie.py"] + "    for x in DataLoader(range(9)):\n        Turn()(x).backward()\n"},
-        "lie.py",
-    ),
-    "steps in a script that hands them to a library": (
-        CHECKED | {"lie.py": "import somewhere\n" + CHECKED["lie.py"] + "    somewhere.fit(Turn())\n"},
-        "lie.py",
-    ),
-    "steps in a script by itself": ({"lie.py": CHECKED["lie.py"]}, "lie.py"),
-    "steps in a file of definitions": ({**CHECKED, "lie.py": CHECKED["lie.py"].partition("if __")[0]}, "lie.py"),
     "a text that Python evaluates": _with("eval(input())\n"),
     "a name in a test": _with("def test_left():\n    layers.Left()\n"),
     "a name": _with("print(layers.Left)\n"),

@@ -102,6 +102,14 @@ PAIRS = {
         "not self.training",
         "self.training",
     ),
+    "in evaluation, where an option asks for it": Pair(
+        NET.replace(
+            "        print(out.sum())", "        if self.flips and not self.training:\n            print(out.sum())"
+        )
+        + STEPS,
+        "self.flips and not self.training",
+        "self.flips or not self.training",
+    ),
     "a forward for inference": Pair(
         NET.replace("    def forward", "    @torch.inference_mode()\n    def forward") + STEPS,
         "@torch.inference_mode()",

@@ -50,23 +50,20 @@ def making_and_waiting(code: str, basis: Evidence, *, filled: bool) -> tuple[str
     )
 
 
-def remedy_for(copies: list[WaitingCopy]) -> str:
-    """What to do about several copies of one statement, in words."""
+def remedy_for(copies: list[WaitingCopy], *, before_0_4: bool = False) -> str:
+    """What to do about several copies of one statement, in words; with a torch ``before_0_4`` there was no ``to``, and
+    the argument had another name."""
     first = copies[0]
+    method, argument = (".cuda(", "async") if before_0_4 else (".to(device, ", "non_blocking")
     if any(copy.recast for copy in copies):
         pin = "" if first.from_pinning else "let the loader pin its batches, "
-        return f"{pin}copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
+        return f"{pin}copy first, with `{argument}=True`, and cast on the GPU: what a cast makes is not pinned"
     if first.by_type:
-        return "copy by `.to(device, non_blocking=True)`, and cast on the GPU"
+        return f"copy by `{method}{argument}=True)`, and cast on the GPU"
     where = first.asynchronous_where
-    given = f"pass `non_blocking={where}`" if where else "pass `non_blocking=True` where the device is CUDA"
+    given = f"pass `{argument}={where}`" if where else f"pass `{argument}=True` where the device is CUDA"
     asked = all(copy.transfer.waits_unless_asked for copy in copies)
     remedy = "let its setting be on by default" if asked else given
     if first.may_be_pinned or all(copy.pinned for copy in copies):
         return remedy
     return f"{remedy}, and let the loader pin its batches: from pageable memory the copy waits nearly as long"
-
-
-def remedy_until_0_4(copies: list[WaitingCopy]) -> str:
-    """The same with a torch before 0.4: there was no ``to``, and the argument had another name."""
-    return remedy_for(copies).replace(".to(device, non_blocking", ".cuda(async").replace("non_blocking", "async")
