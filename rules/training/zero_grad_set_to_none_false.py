@@ -95,8 +95,8 @@ class ZeroGradSetToNoneFalse(Rule):
             return
         first, *others = called
         claim = (
-            f"`{facts.document.code(first.node)}` writes zeros into every gradient with the torch that the project "
-            "asks for, only for the next ones to be added to them"
+            f"`{facts.document.code(first.node)}` writes zeros into every gradient with a torch before 2.0, which is "
+            "what the project's pins allow, only for the next ones to be added to them"
         )
         remedy = "pass `set_to_none=True`, and they are dropped instead"
         edits = tuple(edit for one in called for edit in one.keyword_edits("set_to_none", "True") or ())

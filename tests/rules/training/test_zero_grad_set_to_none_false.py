@@ -127,7 +127,7 @@ def test_zeros_by_default_are_named_where_only_an_older_torch_may_run(pin: str, 
     found = check_one("ACC411", LOOP.format(mark=mark if said else ""), tmp_path)
     if said:
         (one,) = found
-        assert "with the torch that the project asks for" in one.message
+        assert "with a torch before 2.0, which is what the project's pins allow" in one.message
         assert [at.message for at in one.related] == ["so does this one"]
         assert one.fix is not None
         assert len(one.fix.edits) == 2
