@@ -21,8 +21,9 @@ class ZeroGradSetToNoneFalse(Rule):
     """Gradients are filled with zeros at each step, where they could be dropped.
 
     What it does
-        Finds `zero_grad(set_to_none=False)` on an optimizer or a module, with the value written out; and in projects
-        that pin a torch from 1.7 to 1.13, which keeps the zeros by default, `zero_grad()` in a loop, once a file.
+        Finds `zero_grad(set_to_none=False)` on an optimizer or a module, with the value written out; and `zero_grad()`
+        in a loop, once a file, in projects whose pins allow only a torch from 1.7 to 1.13, which keeps the zeros by
+        default: a pin of torch itself, or one of NumPy or Python that no later torch runs with.
 
     Why it costs time
         Every gradient is written once to be zero and then read and written again to be added to. Dropped, which is

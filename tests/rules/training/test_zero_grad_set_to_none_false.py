@@ -119,6 +119,8 @@ for step in range(9):
         ("torch==2.0.1", False),
         ("torch>=1.9", False),
         ("numpy", False),
+        ("numpy==1.15.2", True),
+        ("numpy==1.21.6", False),
     ],
 )
 def test_zeros_by_default_are_named_where_only_an_older_torch_may_run(pin: str, said: bool, tmp_path: Path) -> None:
