@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import libcst as cst
 
-from accel_advisor.analysis.units import Unit, units_in
+from accel_advisor.analysis.units import Unit, definitions_in, units_in
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import modules_imported
 from accel_advisor.syntax.shapes import dotted, main_guards
@@ -158,7 +158,7 @@ class RunningCode:
 
 
 def _defined(tree: cst.Module) -> frozenset[str]:
-    return frozenset(_name(unit) for unit in units_in(tree))
+    return frozenset({"", *(one.name.value for top, methods in definitions_in(tree) for one in (top, *methods))})
 
 
 def is_script(document: Document, documents: Sequence[Document]) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.syntax.walking import children
-
+DECIDED = (cst.If, cst.IfExp, cst.While, cst.BooleanOperation)
+"""The kinds of node with parts that no run may come to."""
 _NAMED = {"True": True, "False": False, "None": False}
 
 
@@ -39,9 +39,3 @@ def never_run(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             yield node.orelse
     elif isinstance(node, cst.BooleanOperation) and constant_truth(node.left) is isinstance(node.operator, cst.Or):
         yield node.right
-
-
-def children_that_run(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The expressions, statements and clauses that a node is made of, without those that no run comes to."""
-    idle = {id(one) for one in never_run(node)}
-    return (one for one in children(node) if id(one) not in idle)
