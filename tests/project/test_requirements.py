@@ -323,6 +323,12 @@ class TestReadme:
         assert not target.allows_before("torch", (1, 7))
         assert not target.rules_out("torch", (9, 9))
 
+    @pytest.mark.parametrize("name", ["INSTALL", "docs__Installation_dot_rst", "docs__getting_started_dot_md"])
+    def test_pages_on_the_installation(self, name: str, tmp_path: Path) -> None:
+        target = target_of(tmp_path, **{name: "- PyTorch 1.11+\n"})
+        assert (target.allows_before("torch", (2, 3)), target.allows_before("torch", (1, 11))) == (True, False)
+        assert not target_of(tmp_path / "other", docs__theory_dot_md="- PyTorch 1.11+\n").allows_before("torch", (2, 3))
+
     def test_bounds_that_are_said(self, tmp_path: Path) -> None:
         target = target_of(tmp_path, README_dot_md="Run `pip install 'torch<2'`.\n")
         assert target.rules_out("torch", (2, 0))
