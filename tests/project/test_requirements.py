@@ -86,6 +86,10 @@ class TestDeclared:
     def test_lines_of_requirements(self, line: str, expected: Versions, tmp_path: Path) -> None:
         assert target_of(tmp_path, requirements_dot_txt=f"numpy>=1.20\n{line}\n").torch == expected
 
+    def test_other_packages_that_rules_ask_about(self, tmp_path: Path) -> None:
+        target = target_of(tmp_path, requirements_dot_txt="timm==0.4.12\nnumpy\n")
+        assert target.libraries == (("timm", Versions((0, 4), (0, 5))),)
+
     def test_requirements_that_include_others(self, tmp_path: Path) -> None:
         (tmp_path.parent / "outside.txt").write_text("torch>=1.0\n")
         files = {"requirements_dot_txt": "-r requirements/base.txt\n", "requirements__base.txt": "torch>=1.9\n"}
