@@ -41,10 +41,10 @@ class AmpDeprecatedApi(Rule):
 
     When to ignore it
         Where torch must be supported that has no `torch.amp.GradScaler` (before 2.3) or `torch.amp.custom_fwd` (2.4):
-        `--minor` shows it where the program asks for `torch.__version__`, or the project names such a version, if only
-        in its README. The rule is silent where torch is pinned before 2.4, which began to warn (2.3 for apex), where
-        the program chooses between both names, and beside libraries with names of their own. Optimizers and layers of
-        apex are not reported.
+        `--minor` shows it where the program asks for `torch.__version__`, or the project names a torch before 2.4,
+        which began to warn, if only in its README. The rule is silent where torch is pinned before that (2.3 for apex),
+        where the program chooses between both names, and beside libraries with names of their own. Optimizers and
+        layers of apex are not reported.
 
     Fix safety
         Safe: the new names do the same. Positional arguments of `autocast` are given by name. An import whose names are
@@ -74,7 +74,7 @@ class AmpDeprecatedApi(Rule):
             fix = self._moved(facts, found, together) or self._renamed(facts, found)
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []
             aside = not facts.trains  # what only evaluates is a place of the training's remark
-            old, new, at = minds_older(facts, since), since > SINCE["autocast"], found.operation.node
+            old, new, at = minds_older(facts), since > SINCE["autocast"], found.operation.node
             yield self.finding(
                 facts, at, claim, remedy, fix=fix, since=since, lately=new, related=come, minor=old, aside=aside
             )

@@ -149,10 +149,10 @@ def _is_of_torch(name: str) -> bool:
     return name.startswith(("torch.amp", "torch.cuda.amp", "torch.cpu.amp", "torch.autocast"))
 
 
-def minds_older(facts: Facts, since: Version) -> bool:
-    """Whether the project says that it may run with a torch before that of a new name, or the program asks for the
-    version of torch, and so has older ones in mind."""
-    return facts.allows_before(since) or any(one.document.once(_reads_version) for one in facts.program)
+def minds_older(facts: Facts) -> bool:
+    """Whether the project says that it may run with a torch that does not warn of the old names, or the program asks
+    for the version of torch, and so has older ones in mind."""
+    return facts.allows_before(_WARNS) or any(one.document.once(_reads_version) for one in facts.program)
 
 
 def _reads_version(tree: cst.Module) -> bool:

@@ -170,23 +170,26 @@ def test_a_name_that_came_lately_is_safe_only_where_older_versions_are_ruled_out
     for stated in (Versions(), Versions(None, (4, 0)), Versions(since or (1, 10))):
         facts.target = Target(torch=stated)
         (found,) = registry()["ACC402"].check(facts)
+        assert found.minor is (stated.oldest is not None and stated.oldest < (2, 4))
         sure = since is None or stated.oldest == since
         assert found.fix is not None
         assert found.fix.applicability is (Applicability.SAFE if sure else Applicability.UNSAFE)
         named = "" if sure or since is None else f" (torch {since[0]}.{since[1]} or later)"
         assert found.advice.rpartition("`")[2] == named
-        assert not found.minor
 
 
-@pytest.mark.parametrize("stated", [Versions((1, 7)), Versions((2, 2))])
-def test_minor_where_the_project_names_a_version_without_the_new_name(stated: Versions, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stated", [Versions((1, 11)), Versions((2, 3))])
+@pytest.mark.parametrize("call", ["autocast()", "GradScaler()"])
+def test_minor_where_the_project_names_a_version_that_does_not_warn(
+    call: str, stated: Versions, tmp_path: Path
+) -> None:
     path = tmp_path / "train.py"
-    path.write_text("import torch\nx = torch.cuda.amp.GradScaler()\n")
+    path.write_text(f"import torch\nx = torch.cuda.amp.{call}\n")
     facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
     for target in (Target(torch=stated), Target(advised=(("torch", stated),))):
         facts.target = target
         assert [one.minor for one in registry()["ACC402"].check(facts)] == [True]
-    facts.target = Target(torch=Versions((2, 3)))
+    facts.target = Target(torch=Versions((2, 4)))
     assert [one.minor for one in registry()["ACC402"].check(facts)] == [False]
 
 
