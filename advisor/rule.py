@@ -116,6 +116,7 @@ class Rule(ABC):
         since: Version | None = None,
         package: str = "torch",
         before: str = "",
+        lately: bool = False,
         minor: bool = False,
         aside: bool = False,
         group: str = "",
@@ -133,6 +134,8 @@ class Rule(ABC):
                 there is no fix, and the finding is minor.
             before: what does the same with an older version than ``since``: the remedy, and no reason for a minor
                 finding, where that one is ruled out.
+            lately: whether ``since`` is so new that a project which names no version may well run with an older one:
+                the remedy names it, and the fix is not safe, there as well.
             minor: whether only those want to know it who ask for it (``--minor``) or select this rule by itself.
             aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
                 them; a minor one only where there is one in its file.
@@ -146,9 +149,11 @@ class Rule(ABC):
             ancient = document.outdated is not None and torch and since >= _WITHOUT_OLD_PYTHON
             breaks = torch and breaks_with(facts, since)
             barred = ancient or breaks or facts.target.rules_out(package, since)
+            sure = facts.target.starts_at(package, since)
+            older = sure is False or (lately and sure is None)
             if barred and before:
                 remedy, fix = before, None
-            elif barred or (facts.target.allows_before(package, since) and not (torch and knows(facts, since))):
+            elif barred or (older and not (torch and knows(facts, since))):
                 what = "file is too old for" if ancient else "program is too old for" if breaks else "project rules out"
                 why = f", which this {what}"
                 remedy = f"{remedy} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"

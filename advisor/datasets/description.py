@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 IN_MEMORY = Veto(VetoKind.MEMORY, "its samples are in memory already")
 
+_IN_ONE_WAY = ", in one of the ways in which it is built"
 _ENCODES = re.compile(r"tokeni[sz]er|^tok$|processor|extractor", re.IGNORECASE)
 """Names of what makes a batch whose class the default collate function keeps."""
 
@@ -91,7 +92,7 @@ def _described(machine: Machine, value: Value) -> DatasetFacts:
         if all(one.cost == first.cost for one in found):
             cost, reason = first.cost, first.reason
         elif working:
-            cost, reason = "light", f"{working[0].reason}, in one of the ways in which it is built"
+            cost, reason = "light", f"{working[0].reason.removesuffix(_IN_ONE_WAY)}{_IN_ONE_WAY}"
         else:
             cost, reason = "unknown", ""
         # that samples are in memory in one way is no reason against workers in another

@@ -43,6 +43,7 @@ from accel_advisor.values.values import (
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
+    from accel_advisor.records.loaders import LoaderCall
 
 
 def assign(machine: Machine, target: cst.CSTNode, value: Value) -> None:
@@ -55,7 +56,7 @@ def assign(machine: Machine, target: cst.CSTNode, value: Value) -> None:
         value = as_model(machine, value, target, machine.document)
         machine.bind(target.value, value)
         for loader in loaders_of(value) if isinstance(value, (Loader, Choice)) else ():
-            loader.name = loader.name or target.value
+            _name(loader, target.value)
         _note_device(machine, target, value)
     elif isinstance(target, (cst.Tuple, cst.List)):
         for index, element in enumerate(target.elements):
@@ -124,6 +125,13 @@ def _assign_attribute(machine: Machine, target: cst.Attribute, value: Value) -> 
         if isinstance(one, (Qualified, Unknown)):
             _hand_over(machine, value)
     for loader in loaders_of(value) if isinstance(value, Loader) else ():
+        _name(loader, name)
+
+
+def _name(loader: LoaderCall, name: str) -> None:
+    """Calls a loader by the first name that it gets, unless what a function was given says that another call of that
+    built what is bound."""
+    if not loader.contexts or not loader.contexts[-1].untaken:
         loader.name = loader.name or name
 
 

@@ -17,12 +17,17 @@ class Kind(Enum):
     REQUIREMENTS = r"[\w.-]*requir\w*ments?[\w.-]*\.(?:txt|in)"
     CONDA = r"(?:[\w.-]*[_-])?(?:environment|env|conda)(?:[_.-][\w.-]*)?\.(?:ya?ml|txt)|spec[_-]?(?:file|list)\.txt"
     DOCKER = r"dockerfile(?:[._-][\w.-]*)?|[\w.-]+\.dockerfile"
-    README = r"(?:readme|install)(?:\.(?:md|rst|txt))?"
+    README = r"(?:readme|install(?:ation)?|getting[_-]?started)(?:\.(?:md|rst|txt))?"
 
 
 _NAMES = {kind: re.compile(kind.value, re.IGNORECASE) for kind in Kind}
-_FOLDERS = {"requirements": (Kind.REQUIREMENTS,), "docker": (Kind.DOCKER, Kind.CONDA), "conda": (Kind.CONDA,)}
-"""Folders beside the scripts that hold such files only, with what is read there."""
+_FOLDERS = {
+    "requirements": (Kind.REQUIREMENTS,),
+    "docker": (Kind.DOCKER, Kind.CONDA),
+    "conda": (Kind.CONDA,),
+    "docs": (Kind.README,),
+}
+"""Folders beside the scripts that hold such files, with what is read there."""
 _LISTS = re.compile(r"[\w.-]+\.(?:txt|in)")
 """What a folder ``requirements`` holds, whatever it is called."""
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from accel_advisor.project.target import Versions, specified
 from accel_advisor.project.torch_releases import BESIDE_TORCH, first_too_new
 
-PACKAGES = frozenset({"torch", "python", "lightning", "transformers", "accelerate"})
+PACKAGES = frozenset({"torch", "python", "lightning", "transformers", "accelerate", "timm"})
 """What is recorded of all that a project requires."""
 INCLUDED = re.compile(r"\s*(?:-r|--requirement)[\s=]+(\S+)")
 

@@ -26,7 +26,6 @@ _MOST_TESTS = 10_000
 """Of which is kept whether they ask for a GPU and the like."""
 _DEBUGGING = re.compile(r"debug|profil|bench|anomal|verbose", re.IGNORECASE)
 _GPU = re.compile(r"cuda|gpu|is_available", re.IGNORECASE)
-_PLACE = re.compile(r"cuda|gpu|cpu|device|is_available", re.IGNORECASE)
 _FLAG = re.compile(
     r"(?:use_?|with_?|has_?|is_?|on_?)?(?:cuda|gpus?)(?:_available)?|is_available"
     r"|(?P<host>(?:(?:use|force|on|to)_?)?cpu\w*|no_?(?:cuda|gpu)|offload\w*)"
@@ -182,11 +181,6 @@ class Condition:
     def is_choice(self) -> bool:
         """Whether it is the same in all passes and no answer to where the program runs: an option asks for it."""
         return self.test is not None and self.varies is None and not self.exits and not self._reads(_GIVEN_BY_THE_RUN)
-
-    @property
-    def asks_for_place(self) -> bool:
-        """Whether it is a branch that is taken or not, by the names in it, for where the program runs."""
-        return self.branch is not None and self._reads(_PLACE)
 
     @property
     def without_gpu(self) -> bool:

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.old_precision_names import OldName, minds_versions, names_of_apex, old_names
+from accel_advisor.records.queries.old_precision_names import SINCE, OldName, minds_older, names_of_apex, old_names
 from accel_advisor.rule import Rule, also_at
 
 
@@ -40,15 +40,16 @@ class AmpDeprecatedApi(Rule):
             y = torch.ones(2, 2) @ torch.ones(2, 2)
 
     When to ignore it
-        Where torch before 2.3 must be supported, which has no `torch.amp.GradScaler`: a program that asks for
-        `torch.__version__` needs the rule to be selected. The rule is silent where torch is pinned before 2.4, which
-        began to warn (1.10 for apex), where the program chooses between both names, and beside libraries with names of
-        their own. Optimizers and layers of apex are not reported.
+        Where torch must be supported that has no `torch.amp.GradScaler` (before 2.3) or `torch.amp.custom_fwd` (2.4):
+        `--minor` shows it where the program asks for `torch.__version__`, or the project names a torch before 2.4,
+        which began to warn, if only in its README. The rule is silent where torch is pinned before that (2.3 for apex),
+        where the program chooses between both names, and beside libraries with names of their own. Optimizers and
+        layers of apex are not reported.
 
     Fix safety
         Safe: the new names do the same. Positional arguments of `autocast` are given by name. An import whose names are
-        only called moves to `torch.amp`, with all its calls at once. A call through a variable, which may hold
-        something else, is left alone. Unsafe where the project allows versions of torch that do not know the new names.
+        only called moves to `torch.amp`, with all its calls at once. A call through a variable is left alone. Unsafe
+        where the project allows versions of torch without the new names or, but for `torch.autocast`, names none.
 
     References
         - https://docs.pytorch.org/docs/stable/amp.html
@@ -63,7 +64,6 @@ class AmpDeprecatedApi(Rule):
         """Reports each call once."""
         names = old_names(facts)
         newest = max(names, key=attrgetter("since"), default=None)
-        old = bool(names) and minds_versions(facts)
         for found in names:
             code = facts.document.code(found.operation.node)
             claim = f"`{code}` uses a name that torch is taking away, and warns of it"
@@ -73,9 +73,11 @@ class AmpDeprecatedApi(Rule):
             together = [one for one in names if one.moved == found.moved] if found.moved is not None else []
             fix = self._moved(facts, found, together) or self._renamed(facts, found)
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []
-            at = found.operation.node
             aside = not facts.trains  # what only evaluates is a place of the training's remark
-            yield self.finding(facts, at, claim, remedy, fix=fix, since=since, related=come, minor=old, aside=aside)
+            old, new, at = minds_older(facts), since > SINCE["autocast"], found.operation.node
+            yield self.finding(
+                facts, at, claim, remedy, fix=fix, since=since, lately=new, related=come, minor=old, aside=aside
+            )
 
         apex = names_of_apex(facts)
         if apex is not None:

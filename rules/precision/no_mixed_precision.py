@@ -59,15 +59,15 @@ class NoMixedPrecision(Rule):
     When to ignore it
         With models that are bound by launches, and where eight bits of mantissa are too few. The rule is silent with
         frameworks (of Lightning speaks ACC613), complex numbers, Fourier transforms, gradients of gradients by weights,
-        graphs and reinforcement learning, about models of a few layers and those of MNIST, and in programs with words
-        such as `amp` or `fp16`. Where the project rules torch 1.10 out it names what torch 1.6 has, and is minor where
-        that is ruled out, too. Of a model in DataParallel it says that autocast has to stand in the `forward` that the
-        threads call: they would take float16 for the bfloat16 of one around the call. Where autocast would break a part
-        of what is computed (kernels of the project's own, the nearest points by `-2 * x @ y`, `log(1 - p)`, indices
-        that take the type of an activation, decompositions of matrices, `BCELoss`), it names that part, which has to
-        stay in float32. It also names where what is bfloat16 then goes to numpy, or by an index into a tensor of
-        float32: both raise; and inputs that are moved by their gradients, in attacks and samplers, whose steps may be
-        rounded away.
+        graphs (also with messages that the program adds up along edges itself) and reinforcement learning, about models
+        of a few layers and those of MNIST, and in programs with words such as `amp` or `fp16`. Where the project rules
+        torch 1.10 out it names what torch 1.6 has, and is minor where that is ruled out, too. Of a model in
+        DataParallel it says that autocast has to stand in the `forward` that the threads call: they would take float16
+        for the bfloat16 of one around the call. Where autocast would break a part of what is computed (kernels of the
+        project's own, the nearest points by `-2 * x @ y`, `log(1 - p)`, indices that take the type of an activation,
+        decompositions of matrices, `BCELoss`), it names that part, which has to stay in float32. It also names where
+        what is bfloat16 then goes to numpy, or by an index into a tensor of float32: both raise; and inputs that are
+        moved by their gradients, in attacks and samplers, whose steps may be rounded away.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp

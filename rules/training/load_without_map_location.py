@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.models.checkpoints import CheckpointLoad, always_has_its_gpu, loads_of_checkpoints
+from accel_advisor.records.queries.models.checkpoints import CheckpointLoad, has_ranks, loads_of_checkpoints
 from accel_advisor.rule import Rule, also_at
 
 
@@ -39,12 +39,12 @@ class LoadWithoutMapLocation(Rule):
 
     When to ignore it
         Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
-        (`torch.save(model.cpu().state_dict(), file)`), where a run of one process takes back what it trained, where
-        nothing shows that a GPU is meant, where the file holds data or the state of a scheduler, and where the program
-        replaces `torch.load`. In a notebook, and in a script of one process of which nothing says that it may do
-        without a GPU (a question for one, a device that may be the host, moves that an option decides), it is reported
-        only if this rule is selected by its code or name. Scripts that train nothing are one finding together, or are
-        named by that of a training.
+        (`torch.save(model.cpu().state_dict(), file)`, or `model.cpu()` before it), where a run of one process takes
+        back what it trained, where nothing shows that a GPU is meant, where the file holds data or the state of a
+        scheduler, and where the program replaces `torch.load`. One process loads its checkpoint once, onto the GPU
+        that it mostly has: this is reported with `--minor`, or if this rule is selected by its code or name. By
+        default it is reported where the program may run in several processes, except in notebooks. Scripts that train
+        nothing are one finding together, or are named by that of a training.
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
@@ -85,7 +85,7 @@ class LoadWithoutMapLocation(Rule):
             kept = moved if keeping.handed_on else f": `{keeping.kept}` is kept as it was loaded"
             remedy = f"{where or 'pass '}{device}{kept}"
         related = [also_at(document, one.operation.node, "loads likewise") for one in loads[1:]]
-        minor = document.notebook is not None or always_has_its_gpu(facts)
+        minor = document.notebook is not None or not has_ranks(facts)
         known = self.finding(
             facts, first.operation.node, claim, remedy, fix=fix, related=related, basis=basis, minor=minor
         )

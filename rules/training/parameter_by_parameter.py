@@ -64,7 +64,8 @@ class ParameterByParameter(Rule):
         loop runs once in several steps, in the step of an optimizer of the project, where a condition treats some
         parameters differently, where new tensors are made of them that autograd follows (the fast weights of MAML),
         where a parameter is moved to another device, with FSDP, about single layers and what has as few parameters, and
-        where torch is pinned before 1.12. All tensors of a list have to be on one device to gain from it.
+        where torch is pinned before 1.12, or timm before 1.0, which brought `ModelEmaV3`. All tensors of a list have to
+        be on one device to gain from it.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html

@@ -120,7 +120,8 @@ class TestWithOthers:
     def test_fixes_leave_alone_what_is_hidden(self, adopted: Path, run: Run) -> None:
         (adopted / "train.py").write_text(TRAIN + SCALER)
         done = run("lint", "--baseline", "baseline.json", "--fix", "--unsafe-fixes")
-        assert done.out == "Made 1 fix. 1 file checked, nothing left; 1 finding in the baseline.\n"
+        assert "\n  train.py:4: Use `torch.amp.GradScaler` (ACC402)\n" in done.out
+        assert done.out.endswith("Made 1 fix. 1 file checked, nothing left; 1 finding in the baseline.\n")
         assert (adopted / "train.py").read_text() == TRAIN + "scaler = torch.amp.GradScaler('cuda')\n"
         assert run("lint", "--baseline", "baseline.json", "--diff", "--unsafe-fixes").out == ""
 

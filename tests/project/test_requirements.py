@@ -86,6 +86,10 @@ class TestDeclared:
     def test_lines_of_requirements(self, line: str, expected: Versions, tmp_path: Path) -> None:
         assert target_of(tmp_path, requirements_dot_txt=f"numpy>=1.20\n{line}\n").torch == expected
 
+    def test_other_packages_that_rules_ask_about(self, tmp_path: Path) -> None:
+        target = target_of(tmp_path, requirements_dot_txt="timm==0.4.12\nnumpy\n")
+        assert target.libraries == (("timm", Versions((0, 4), (0, 5))),)
+
     def test_requirements_that_include_others(self, tmp_path: Path) -> None:
         (tmp_path.parent / "outside.txt").write_text("torch>=1.0\n")
         files = {"requirements_dot_txt": "-r requirements/base.txt\n", "requirements__base.txt": "torch>=1.9\n"}
@@ -322,6 +326,12 @@ class TestReadme:
         assert target.allows_before("torch", (1, 8))
         assert not target.allows_before("torch", (1, 7))
         assert not target.rules_out("torch", (9, 9))
+
+    @pytest.mark.parametrize("name", ["INSTALL", "docs__Installation_dot_rst", "docs__getting_started_dot_md"])
+    def test_pages_on_the_installation(self, name: str, tmp_path: Path) -> None:
+        target = target_of(tmp_path, **{name: "- PyTorch 1.11+\n"})
+        assert (target.allows_before("torch", (2, 3)), target.allows_before("torch", (1, 11))) == (True, False)
+        assert not target_of(tmp_path / "other", docs__theory_dot_md="- PyTorch 1.11+\n").allows_before("torch", (2, 3))
 
     def test_bounds_that_are_said(self, tmp_path: Path) -> None:
         target = target_of(tmp_path, README_dot_md="Run `pip install 'torch<2'`.\n")

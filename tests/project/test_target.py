@@ -311,7 +311,10 @@ def test_the_settings_show_what_holds(run: Run, project: Path) -> None:
         ("README.md", "Tested with PyTorch 1.7.1\n", "unsafe"),
         ("requirements.txt", "torch>=2.3\n", "safe"),
         ("README.md", "PyTorch 2.4 is required\n", "safe"),
-        ("requirements.txt", "torch\n", "safe"),
+        ("requirements.txt", "torch\n", "unsafe"),
+        ("docs/GETTING_STARTED.md", "- PyTorch 1.11+\n", "unsafe"),
+        ("docs/GETTING_STARTED.md", "- PyTorch 2.4+\n", "safe"),
+        ("docs/THEORY.md", "- PyTorch 2.4+\n", "unsafe"),
         ("requirements.txt", "torch>=1.0,<2\n", None),
         ("requirements.txt", "torch~=1.4\n", None),
         ("environment.yml", "dependencies:\n  - pytorch=1.4.0\n", None),
@@ -323,6 +326,7 @@ def test_a_pin_bars_advice_and_an_older_version_that_is_allowed_demotes_its_fix(
     file: str, text: str, fix: str | None, run: Run, project: Path
 ) -> None:
     (project / "train.py").write_text(GATES["names of amp"][1])
+    (project / "docs").mkdir()
     (project / file).write_text(text)
     found = json.loads(run("lint", "--no-cache", "--select", "ACC402", "--output-format", "json").out)
     assert [one["fix"]["applicability"] for one in found] == ([fix] if fix else [])

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
 
-_SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
+SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
+"""The torch that each new name came with."""
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
 """What ``autocast`` was given by position."""
 _WARNS = 2, 4
@@ -34,7 +35,7 @@ _NEW: tuple[Asked, ...] = (
     *(Decorates("torch.amp.custom_fwd"), Decorates("torch.amp.custom_bwd")),
 )
 _OLD: tuple[Asked, ...] = tuple(
-    kind(f"torch.{device}.amp.{name}") for kind in (Call, Decorates) for device in ("cuda", "cpu") for name in _SINCE
+    kind(f"torch.{device}.amp.{name}") for kind in (Call, Decorates) for device in ("cuda", "cpu") for name in SINCE
 )
 
 
@@ -118,7 +119,7 @@ class ApexNames:
     @property
     def since(self) -> Version | None:
         """The torch that has all of it; None where each has."""
-        return None if all(one.what is _PARALLEL for one in self.uses) else _SINCE["GradScaler"]
+        return None if all(one.what is _PARALLEL for one in self.uses) else SINCE["GradScaler"]
 
 
 def old_names(facts: Facts) -> list[OldName]:
@@ -148,9 +149,10 @@ def _is_of_torch(name: str) -> bool:
     return name.startswith(("torch.amp", "torch.cuda.amp", "torch.cpu.amp", "torch.autocast"))
 
 
-def minds_versions(facts: Facts) -> bool:
-    """Whether the program asks for the version of torch, and so has older ones in mind, which lack the new names."""
-    return any(one.document.once(_reads_version) for one in facts.program)
+def minds_older(facts: Facts) -> bool:
+    """Whether the project says that it may run with a torch that does not warn of the old names, or the program asks
+    for the version of torch, and so has older ones in mind."""
+    return facts.allows_before(_WARNS) or any(one.document.once(_reads_version) for one in facts.program)
 
 
 def _reads_version(tree: cst.Module) -> bool:
@@ -163,10 +165,10 @@ def _found(facts: Facts) -> Iterator[OldName]:
     new_ones = {one.node for one in facts.operations_of(*_NEW)}
     for operation in facts.operations_of(*_OLD):
         package, name = operation.what.owner, operation.what.name
-        if not (facts.supports(_SINCE[name]) and facts.supports(_WARNS)) or facts.does(Call(f"torch.amp.{name}")):
+        if not (facts.supports(SINCE[name]) and facts.supports(_WARNS)) or facts.does(Call(f"torch.amp.{name}")):
             continue
         if operation.node not in new_ones and not _leaves_torch(facts, package, name):
-            yield OldName(operation, name, package.split(".")[1], _SINCE[name], source=_source(facts, operation))
+            yield OldName(operation, name, package.split(".")[1], SINCE[name], source=_source(facts, operation))
 
 
 def _source(facts: Facts, operation: Operation) -> cst.CSTNode | None:

@@ -108,3 +108,37 @@ for loader in (make(0.0), make(1.0)):
         step(b["x"].cuda(non_blocking=True), 1)
 """
     check_one("ACC102", VOLUMES + source, tmp_path)
+
+
+SHARDED = (
+    PHOTOS
+    + MODEL
+    + """
+from torch.utils.data import DistributedSampler
+def built(dataset, shuffle=False):
+    if shuffle:
+        return DataLoader(dataset, sampler=DistributedSampler(dataset), num_workers=4)
+    else:
+        return DataLoader(dataset)  # -> warning unsafe
+training = built(photos, shuffle=True)
+checking = built(photos)
+for x, y in training: step(x.cuda(), y.cuda())
+for x, y in checking: model(x.cuda())
+"""
+)
+
+
+def test_names_what_the_call_builds(tmp_path: Path) -> None:
+    (found,) = check_one("ACC102", SHARDED, tmp_path)
+    assert found.message.startswith("`checking` has no worker processes")
+    either = SHARDED.replace("if shuffle:", "if conf.ranks:").replace("def built", "import conf\ndef built")
+    (found,) = check_one("ACC102", either, tmp_path)
+    assert found.message.startswith("`training` has no worker processes")
+
+
+def test_says_once_that_data_is_built_in_several_ways(tmp_path: Path) -> None:
+    either = "import conf\ndata = photos if conf.a else TensorDataset(torch.zeros(8, 8))\n"
+    part = "if conf.b:\n    data = torch.utils.data.Subset(data, [0])\n"
+    source = f"{PHOTOS}{MODEL}{either}{part}loader = DataLoader(data)  # -> info\n{LOOP}"
+    (found,) = check_one("ACC102", source, tmp_path)
+    assert found.message.count("in one of the ways in which it is built") == 1

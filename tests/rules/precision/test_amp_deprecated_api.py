@@ -8,6 +8,7 @@ import pytest
 
 from accel_advisor import lint
 from accel_advisor.analysis.project import analyze
+from accel_advisor.finding import Applicability
 from accel_advisor.project.target import Target, Versions
 from accel_advisor.rule import registry
 from accel_advisor.source.document import Document
@@ -156,6 +157,42 @@ def test_names_what_else_of_a_file_needs_a_later_torch(beside: str, remedy: str,
     )
 
 
+@pytest.mark.parametrize(
+    ("call", "since"),
+    [("autocast()", None), ("GradScaler()", (2, 3)), ("custom_fwd(cast_inputs=torch.half)", (2, 4))],
+)
+def test_a_name_that_came_lately_is_safe_only_where_older_versions_are_ruled_out(
+    call: str, since: tuple[int, int] | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(f"import torch\nx = torch.cuda.amp.{call}\n")
+    facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
+    for stated in (Versions(), Versions(None, (4, 0)), Versions(since or (1, 10))):
+        facts.target = Target(torch=stated)
+        (found,) = registry()["ACC402"].check(facts)
+        assert found.minor is (stated.oldest is not None and stated.oldest < (2, 4))
+        sure = since is None or stated.oldest == since
+        assert found.fix is not None
+        assert found.fix.applicability is (Applicability.SAFE if sure else Applicability.UNSAFE)
+        named = "" if sure or since is None else f" (torch {since[0]}.{since[1]} or later)"
+        assert found.advice.rpartition("`")[2] == named
+
+
+@pytest.mark.parametrize("stated", [Versions((1, 11)), Versions((2, 3))])
+@pytest.mark.parametrize("call", ["autocast()", "GradScaler()"])
+def test_minor_where_the_project_names_a_version_that_does_not_warn(
+    call: str, stated: Versions, tmp_path: Path
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(f"import torch\nx = torch.cuda.amp.{call}\n")
+    facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
+    for target in (Target(torch=stated), Target(advised=(("torch", stated),))):
+        facts.target = target
+        assert [one.minor for one in registry()["ACC402"].check(facts)] == [True]
+    facts.target = Target(torch=Versions((2, 4)))
+    assert [one.minor for one in registry()["ACC402"].check(facts)] == [False]
+
+
 @pytest.mark.filterwarnings("ignore")  # autocast and GradScaler say that there is no GPU
 @pytest.mark.parametrize(
     ("before", "after"),
@@ -175,7 +212,8 @@ def test_names_what_else_of_a_file_needs_a_later_torch(beside: str, remedy: str,
     ],
 )
 def test_names_are_replaced_by_what_does_the_same(before: str, after: str, tmp_path: Path) -> None:
-    check_one("ACC402", IMPORTS + f"x = {before}  # -> info safe\n", tmp_path)
+    fix = "safe" if "autocast" in before else "unsafe"  # torch 1.10 has it, the others came with 2.3 and 2.4
+    check_one("ACC402", IMPORTS + f"x = {before}  # -> info {fix}\n", tmp_path)
     text = fixed("ACC402", IMPORTS + f"x = {before}\n", tmp_path)
     assert text.endswith(f"x = {after}\n")
     exec(f"x = {after}", {"torch": pytest.importorskip("torch")})  # the recommended call exists
@@ -235,15 +273,15 @@ def test_an_import_moves_where_all_its_names_are_there(oldest: tuple[int, int], 
 def test_names_have_no_fix_where_torch_is_not_imported_or_arguments_are_splatted(tmp_path: Path) -> None:
     twice = "from torch.cuda.amp import GradScaler\ns = GradScaler()  # -> info {}\n"
     check_one("ACC402", twice.format("none") + "print(GradScaler)\n", tmp_path)
-    check_one("ACC402", twice.format("safe"), tmp_path)
+    check_one("ACC402", twice.format("unsafe"), tmp_path)
     check_one("ACC402", IMPORTS + "import conf\ns = torch.cuda.amp.GradScaler(**conf.kw)  # -> info none\n", tmp_path)
 
 
 REPORTED_PROGRAMS = {
     "old amp": """
 from torch.cuda.amp import autocast, GradScaler
-scaler = GradScaler()  # -> info safe
-with autocast():  # -> info safe
+scaler = GradScaler()  # -> info unsafe
+with autocast():  # -> info unsafe
     pass
 """,
     "attribute module alias": """

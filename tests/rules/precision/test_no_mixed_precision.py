@@ -94,6 +94,33 @@ def test_silent_for_one_reason(line: str, tmp_path: Path) -> None:
     check_pair("ACC417", images(line), tmp_path)
 
 
+GRAPH = """
+class Attention(nn.Module):
+    def forward(self, x, edge_index):
+        x = torch.matmul(torch.softmax(x, 1), x.T)
+        return torch.zeros_like(x).scatter_add_(0, edge_index, x)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Attention() for _ in range(8)])
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x, conf.pairs)
+        return x
+net = Net()
+"""
+GRAPHS = {
+    "no sums": (".scatter_add_(0, edge_index, x)", ""),
+    "no edges": ("edge_index", "rows"),
+    "convolutions beside it": ("nn.ModuleList([Attention()", "nn.ModuleList([nn.Conv2d(3, 3, 3)"),
+}
+
+
+@pytest.mark.parametrize("case", GRAPHS)
+def test_silent_about_messages_along_edges(case: str, tmp_path: Path) -> None:
+    check_pair("ACC417", Pair(program("net.cuda()", net=GRAPH), *GRAPHS[case]), tmp_path)
+
+
 TWICE = [
     "    torch.autograd.grad(conf.loss, net.parameters(), create_graph=True)\n",
     "    torch.autograd.grad(conf.loss, inputs=conf.weights, create_graph=True)\n",

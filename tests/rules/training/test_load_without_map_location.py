@@ -82,6 +82,51 @@ def test_silent_where_the_file_was_saved_from_the_host(saved: str, instead: str,
     check_pair("ACC426", Pair(source, saved, instead), tmp_path)
 
 
+IN_PLACE = """
+def save():
+    model.train()
+    model.cpu()
+    torch.save(model.state_dict(), 'm.pt')
+save()
+model.load_state_dict(torch.load('m.pt'))
+"""
+PLACED = {
+    "not moved": ("    model.cpu()\n", ""),
+    "moved back": ("model.cpu()\n", "model.cpu()\n    model.cuda()\n"),
+    "moved afterwards": (
+        "model.cpu()\n    torch.save(model.state_dict(), 'm.pt')",
+        "torch.save(model.state_dict(), 'm.pt')\n    model.cpu()",
+    ),
+    "moved on a condition": ("    model.cpu()", "    if input(): model.cpu()"),
+    "another module": ("model.cpu()", "nn.Linear(2, 2).cpu()"),
+    "another function": ("    model.cpu()\n", "    def move():\n        model.cpu()\n"),
+    "another file": ("model.state_dict(), 'm.pt'", "model.state_dict(), 'n.pt'"),
+    "an optimizer beside it": ("model.state_dict()", "[model.state_dict(), optimizer.state_dict()]"),
+}
+
+
+@pytest.mark.parametrize("case", PLACED)
+def test_silent_where_the_model_was_moved_to_the_host_before(case: str, tmp_path: Path) -> None:
+    optimizer = "optimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+    check_pair("ACC426", Pair(IMPORTS + LEARNER + optimizer + IN_PLACE, *PLACED[case]), tmp_path)
+
+
+IN_A_WRAPPER = """
+net = nn.parallel.DistributedDataParallel(model)
+def save():
+    if input():
+        net.to("cpu")
+        state = net.module.state_dict() if hasattr(net, "module") else net.state_dict()
+        torch.save(state, 'm.pt')
+save()
+model.load_state_dict(torch.load('m.pt'))
+"""
+
+
+def test_silent_where_the_wrapper_was_moved_to_the_host_before(tmp_path: Path) -> None:
+    check_pair("ACC426", Pair(IMPORTS + LEARNER + IN_A_WRAPPER, 'net.to("cpu")', "net.eval()"), tmp_path)
+
+
 LOADS = [
     ("torch.load('m.pt', map_location=conf.device)", "torch.load('m.pt')"),
     ("torch.load('m.pt', **conf.kw)", "torch.load('m.pt')"),
@@ -188,18 +233,23 @@ ONE_GPU = """
 model = nn.Linear(2, 2).cuda()
 model.load_state_dict(torch.load("a"))
 """
+RANKS = "torch.distributed.init_process_group('nccl')\n"
 OTHERS = {
+    "nothing else": "",
     "a question": "print(torch.cuda.is_available())\n",
-    "processes": "torch.distributed.init_process_group('nccl')\n",
+    "a number for the workers": "loader = DataLoader([1], 2 * torch.cuda.device_count())\n",
+    "a host": "torch.load('b', map_location='cpu')\n",
+    "a device that may be the host": "device = torch.device('cuda' if input() else 'cpu')\n",
+    "a move that an option decides": "import conf\nx = torch.zeros(2)\nif conf.gpu: x = x.cuda()\n",
 }
 
 
-@pytest.mark.parametrize("case", OTHERS)
-def test_minor_where_a_document_always_has_its_gpu(case: str, tmp_path: Path) -> None:
-    (found,) = findings_of("ACC426", IMPORTS + ONE_GPU, tmp_path)
+@pytest.mark.parametrize("line", OTHERS.values(), ids=OTHERS.keys())
+def test_minor_in_one_process(line: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC426", IMPORTS + line + ONE_GPU, tmp_path)
     assert found.minor
-    (found,) = findings_of("ACC426", IMPORTS + OTHERS[case] + ONE_GPU, tmp_path)
-    assert found.minor is (case != "processes")
+    (found,) = findings_of("ACC426", IMPORTS + line + RANKS + ONE_GPU, tmp_path)
+    assert not found.minor
 
 
 def _minor_beside(script: str, folder: Path) -> bool:
@@ -212,36 +262,34 @@ def _minor_beside(script: str, folder: Path) -> bool:
     return found.minor
 
 
-@pytest.mark.parametrize("case", OTHERS)
-def test_minor_where_a_program_always_has_its_gpu(case: str, tmp_path: Path) -> None:
-    assert _minor_beside("", tmp_path)
-    assert not _minor_beside(OTHERS[case], tmp_path)
+STARTED = {
+    "ranks": RANKS,
+    "a wrapper": "net = nn.parallel.DistributedDataParallel(nn.Linear(2, 2).cuda())\n",
+    "spawned": "import torch.multiprocessing as mp\nmp.spawn(print, nprocs=2)\n",
+    "a framework": "from accelerate import Accelerator\naccelerator = Accelerator()\n",
+}
 
 
-@pytest.mark.parametrize(
-    ("line", "minor"),
-    [
-        ("torch.load('b', map_location='cpu')\n", True),
-        ("device = torch.device('cuda' if input() else 'cpu')\n", False),
-        ("import conf\nx = torch.zeros(2)\nif conf.gpu: x = x.cuda()\n", True),
-        ("from accelerate import Accelerator\naccelerator = Accelerator()\n", False),
-    ],
-)
-def test_minor_unless_processes_or_a_host_are_meant(line: str, minor: bool, tmp_path: Path) -> None:
-    assert _minor_beside(line, tmp_path) is minor
+@pytest.mark.parametrize("line", OTHERS.values(), ids=OTHERS.keys())
+def test_minor_in_a_program_of_one_process(line: str, tmp_path: Path) -> None:
+    assert _minor_beside(line, tmp_path)
 
 
-@pytest.mark.parametrize(("device", "minor"), [("'cuda'", True), ("'cuda' if conf.gpu else 'cpu'", False)])
-def test_minor_where_all_goes_to_the_gpu(device: str, minor: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", STARTED.values(), ids=STARTED.keys())
+def test_not_minor_where_the_program_runs_in_several_processes(line: str, tmp_path: Path) -> None:
+    assert not _minor_beside(line, tmp_path)
+
+
+def test_minor_where_one_process_wraps_the_model(tmp_path: Path) -> None:
+    assert _minor_beside("net = nn.DataParallel(nn.Linear(2, 2).cuda())\n", tmp_path)
+
+
+@pytest.mark.parametrize("device", ["'cuda'", "'cuda' if conf.gpu else 'cpu'"])
+def test_minor_wherever_all_goes_to(device: str, tmp_path: Path) -> None:
     source = f"{IMPORTS}import conf\ntorch.cuda.manual_seed(0)\nmodel = nn.Linear(2, 2).to({device})\n"
-    (found,) = findings_of("ACC426", source + "model.load_state_dict(torch.load('a'))\n", tmp_path)
-    assert found.minor is minor
-
-
-def test_minor_where_only_a_loader_asks_for_a_gpu(tmp_path: Path) -> None:
-    loader = "loader = DataLoader([1], {})\n"
-    assert _minor_beside(loader.format("pin_memory=torch.cuda.is_available()"), tmp_path)
-    assert not _minor_beside(loader.format("2 * torch.cuda.device_count()"), tmp_path)
+    for line, minor in (("", True), (RANKS, False)):
+        (found,) = findings_of("ACC426", f"{source}{line}model.load_state_dict(torch.load('a'))\n", tmp_path)
+        assert found.minor is minor
 
 
 TRAINED = """
@@ -277,24 +325,21 @@ def test_silent_behind_the_loop_of_the_training(tmp_path: Path) -> None:
 OPTION = (
     "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--gpu')\nargs = parser.parse_args()\n"
 )
+MOVES = {
+    "in any case": "model = model.cuda()",
+    "if asked": "if args.gpu: model = model.cuda()",
+    "something else if asked": "if not args.gpu == 'no':\n    x = torch.zeros(2).cuda()",
+    "if there is one": "if args.ngpu > 0: model = model.cuda()",
+    "one of several": "if args.kind == 'large': model = model.cuda()",
+}
 
 
-@pytest.mark.parametrize(
-    "move", ["if args.gpu: model = model.cuda()", "if not args.gpu == 'no':\n    x = torch.zeros(2).cuda()"]
-)
-def test_minor_where_an_option_only_says_which(move: str, tmp_path: Path) -> None:
-    (found,) = findings_of("ACC426", IMPORTS + OPTION + ONE_GPU, tmp_path)
-    assert found.minor
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES.keys())
+def test_minor_whatever_an_option_decides(move: str, tmp_path: Path) -> None:
     chosen = ONE_GPU.replace(".cuda()", f"\n{move}")
-    (found,) = findings_of("ACC426", IMPORTS + OPTION + chosen, tmp_path)
-    assert not found.minor
-
-
-@pytest.mark.parametrize(("asked", "minor"), [("args.ngpu > 0", False), ("args.kind == 'large'", True)])
-def test_minor_where_an_option_chooses_the_model_alone(asked: str, minor: bool, tmp_path: Path) -> None:
-    chosen = ONE_GPU.replace(".cuda()", f"\nif {asked}: model = model.cuda()")
-    (found,) = findings_of("ACC426", IMPORTS + OPTION + chosen, tmp_path)
-    assert found.minor is minor
+    for line, minor in (("", True), (RANKS, False)):
+        (found,) = findings_of("ACC426", IMPORTS + OPTION + line + chosen, tmp_path)
+        assert found.minor is minor
 
 
 def test_aside_where_nothing_is_trained(tmp_path: Path) -> None:
@@ -306,7 +351,7 @@ def test_aside_where_nothing_is_trained(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "minor"), [("look.py", False), ("look.ipynb", True)])
 def test_minor_in_a_notebook(name: str, minor: bool, tmp_path: Path) -> None:
-    source = ON_HOST + ASKS + "model.to(device).load_state_dict(torch.load('m.pt'))\n"
+    source = ON_HOST + ASKS + RANKS + "model.to(device).load_state_dict(torch.load('m.pt'))\n"
     cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
     notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     (tmp_path / name).write_text(notebook if minor else source)

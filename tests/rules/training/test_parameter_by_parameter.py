@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.analysis.project import analyze
+from accel_advisor.project.target import Target, Versions
+from accel_advisor.rule import registry
+from accel_advisor.source.document import Document
+
 from ..checks import Pair, check_one, check_pair, check_since, findings_of
 from ..programs import IMPORTS
 
@@ -283,6 +288,18 @@ def test_the_average_of_timm(tmp_path: Path) -> None:
         Pair(program("if step % 10 == 0: kept.update(net)", before=before), "if step % 10 == 0: "),
         tmp_path / "pair" if (tmp_path / "pair").mkdir() is None else tmp_path,
     )
+
+
+def test_the_average_of_timm_where_it_has_no_other(tmp_path: Path) -> None:
+    source = program("kept.update(net)", before="from timm.utils import ModelEma\nkept = ModelEma(net, 0.99)\n")
+    path = tmp_path / "train.py"
+    path.write_text(source)
+    facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
+    for stated, count in ((Versions((0, 4), (0, 5)), 0), (Versions((0, 4)), 1), (Versions((1, 0), (1, 1)), 1)):
+        facts.target = Target(libraries=(("timm", stated),))
+        found = list(registry()["ACC436"].check(facts))
+        assert len(found) == count
+        assert ["(timm 1.0 or later)" in one.message for one in found] == [stated.oldest == (0, 4)] * count
 
 
 GROUPS = """

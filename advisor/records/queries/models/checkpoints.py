@@ -24,7 +24,8 @@ from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Program
     from accel_advisor.records.given import Given
-    from accel_advisor.records.operations import Operation, OperationContext
+    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.transfers import Transfer
 
 _CHECKPOINT = frozenset(
     (
@@ -37,12 +38,11 @@ _PLAIN = frozenset("loaded load obj object pkg package state dict saved self res
 _OF_MODULES = frozenset("eval train parameters named_parameters state_dict load_state_dict modules".split())
 """Methods that show that what was loaded is a module or an optimizer; tensors have none of them."""
 _LOAD, _SAVE = Call("torch.load"), Call("torch.save")
-_CUDA = AnyCall("cuda")
-_ASKS_FOR_DEVICES = calls("torch.cuda.is_available", "torch.cuda.device_count")
 _STARTS_RANKS = calls("torch.distributed.init_process_group", "torch.multiprocessing.spawn")
 _STARTS_PROCESSES = frozenset({"accelerate", "composer", "deepspeed", "lightning", "mmengine", "transformers"})
 """Frameworks that train in as many processes as the command that starts them says, or as there are GPUs."""
 _SET_OTHERWISE = Sets("torch", "load")
+_INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef})
 _Uses = dict[str | cst.CSTNode, set[Evidence]]
 
 
@@ -71,7 +71,7 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
     loads = [one for one in everywhere if one.lacks("map_location", 1)]
     if not facts.names_gpu_anywhere:
         loads = [one for one in loads if one.function is not None and _is_for_others(facts)]
-    if not _has_ranks(facts):
+    if not has_ranks(facts):
         loads = [one for one in loads if not _was_saved_by_this_run(facts, one)]
     if not loads or facts.does(_SET_OTHERWISE):
         return
@@ -85,9 +85,7 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
         for value in context.values
         if value.made_by == "torch.load" and value.argument("map_location", 1).absent
     ]
-    copies = {id(one.node) for each in program for one in each.transfers if one.kinds == {"cpu"}}
-    saves = program.operations_of(_SAVE)
-    hosted = {_file(one, 1) for one in saves if any(id(part) in copies for part in descendants(one.node, cst.Call))}
+    hosted = {_file(one, 1) for one in _saved_from_host(program, program.operations_of(_SAVE))}
     uses: dict[cst.CSTNode, _Uses] = {}
     for load in loads:
         if _file(load) in hosted or (load.function, _file(load)) in chosen:
@@ -115,33 +113,62 @@ def _count(program: Program, arguments: tuple[Given, ...]) -> int:
     return len({id(one.node) for one in loads if any(context.positional == arguments for context in one.contexts)})
 
 
-def always_has_its_gpu(facts: Facts) -> bool:
-    """Whether a document runs in one process, and nothing says that it may do without its GPU: what was saved from
-    there goes back there. Such are a question for a GPU, a device that may be the host, and moves that an option
-    decides, unless the document moves something there in any case."""
-    program = facts.program
-    if _has_ranks(facts) or program.frameworks & _STARTS_PROCESSES:
+def _saved_from_host(program: Program, saves: Iterable[Operation]) -> list[Operation]:
+    """Those of the calls of ``torch.save`` in a program that save what was copied to the host, or the states of modules
+    that an earlier statement of the same function moved there: ``model.cpu()`` moves a module in place."""
+    transfers = [transfer for one in program for transfer in one.transfers]
+    copies = {id(one.node) for one in transfers if one.kinds == {"cpu"}}
+    moves = [one for one in transfers if one.alone and one.receiver is not None]
+    return [
+        save
+        for save in saves
+        if any(id(part) in copies for part in descendants(save.node, cst.Call)) or _was_moved(save, moves)
+    ]
+
+
+def _was_moved(save: Operation, moves: list[Transfer]) -> bool:
+    """Whether all modules whose states a call saves were last moved to the host, wherever the call is reached."""
+    scope = save.function or save.document.tree
+    names = _saved_modules(save, scope)
+    return bool(names) and all(_is_on_host(save, name, scope, moves) for name in names)
+
+
+def _saved_modules(save: Operation, scope: cst.CSTNode) -> set[str]:
+    """The modules whose states are saved, by the names that hold them, through names that are bound in the function. A
+    wrapper holds the module that it wraps."""
+    assert isinstance(save.node, cst.Call)
+    saved = save.node.args[0].value if save.node.args else save.node
+    bound = [one for one in descendants(scope, cst.Assign) if dotted(one.targets[0].target) == dotted(saved)]
+    parts: list[cst.CSTNode] = [saved, *(one.value for one in bound if isinstance(saved, cst.Name))]
+    calls = (
+        call for part in parts for call in descendants(part, cst.Call) if dotted(call.func).endswith(".state_dict")
+    )
+    return {dotted(call.func).removesuffix(".state_dict").removesuffix(".module") for call in calls}
+
+
+def _is_on_host(save: Operation, name: str, scope: cst.CSTNode, moves: list[Transfer]) -> bool:
+    document = save.document
+    at = document.span(save.node).start.offset
+    mine = [one for one in moves if one.document is document and dotted(one.receiver) == name]
+    code = scope.body if isinstance(scope, cst.FunctionDef) else scope
+    own = {id(one) for one in descendants(code, cst.Call, but=_INNER)}
+    before = [one for one in mine if id(one.node) in own and document.span(one.node).start.offset < at]
+    last = max(before, key=lambda one: document.span(one.node).start.offset, default=None)
+    if last is None or last.kinds != {"cpu"}:
         return False
-    if _moves_in_any_case(facts.operations_of(_CUDA)):
-        return True
-    pinning = {id(arg.value) for one in program for loader in one.loaders for arg in _given_for_pinning(loader.node)}
-    asks = any(id(one.node) not in pinning for one in program.operations_of(*_ASKS_FOR_DEVICES))
-    if asks or facts.names_device("cpu"):
-        return False
-    moves = program.operations_of(_CUDA)
-    if moves:
-        return _moves_in_any_case(moves)
-    kinds = [context.kinds for one in program for transfer in one.transfers for context in transfer.contexts]
-    return all(one <= {"cuda"} or one == {"cpu"} for one in kinds)
+    around = (one for one in descendants(scope, cst.If) if _stands_in(last.node, one))
+    return all(_stands_in(save.node, one) for one in around)
 
 
-def _has_ranks(facts: Facts) -> bool:
-    """Whether a program may run in several processes, each with a device of its own."""
-    return facts.wraps_in_parallel or facts.does(*_STARTS_RANKS)
+def _stands_in(node: cst.CSTNode, scope: cst.CSTNode) -> bool:
+    return any(one is node for one in descendants(scope, cst.Call))
 
 
-def _moves_in_any_case(moves: Iterable[Operation]) -> bool:
-    return any(not _is_chosen(one) for move in moves for one in move.contexts)
+def has_ranks(facts: Facts) -> bool:
+    """Whether a program may run in several processes, each with a device of its own: what one of them saved from its
+    GPU, all load onto that one."""
+    framework = not facts.frameworks.isdisjoint(_STARTS_PROCESSES)
+    return framework or facts.wraps_in_parallel or facts.does(*_STARTS_RANKS)
 
 
 def _was_saved_by_this_run(facts: Facts, load: Operation) -> bool:
@@ -154,18 +181,6 @@ def _was_saved_by_this_run(facts: Facts, load: Operation) -> bool:
     calls = [one for one in descendants(scope, cst.Call) if dotted(one.func).removeprefix("self.") in trains]
     at = document.span(load.node).start
     return any(document.span(one).start < at for one in (*own, *calls))
-
-
-def _given_for_pinning(loader: cst.BaseExpression) -> list[cst.Arg]:
-    """What a loader is told of pinning, which says nothing of where the program runs: a loader that asks is at home
-    everywhere, and our own fix writes such a question."""
-    given = loader.args if isinstance(loader, cst.Call) else ()
-    return [one for one in given if one.keyword is not None and one.keyword.value == "pin_memory"]
-
-
-def _is_chosen(context: OperationContext) -> bool:
-    """Whether a question for the device decides whether something happens at all in a run, and not only when."""
-    return any(one.asks_for_place and one.varies is None for one in context.conditions)
 
 
 def _is_for_others(facts: Facts) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods, within
+from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.autocast.array_reads import read_as_arrays
 from accel_advisor.records.queries.autocast.index_writes import index_writes
@@ -22,7 +22,7 @@ from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, sp
 from accel_advisor.records.queries.training_loops import first_step, trainings
 from accel_advisor.records.queries.waits.acting_loops import acting_loops
 from accel_advisor.syntax.imports import bound_by, full_name
-from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.shapes import dotted, mentioned_in, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
@@ -88,6 +88,9 @@ _TRANSFORMERS = within("transformers", "pytorch_transformers", "pytorch_pretrain
 _MODEL = re.compile(r"(?:Model|For[A-Z]\w+)(?:\.from_(?:pretrained|config))?$")
 """What their models are called, whose layers are many."""
 _OF_TORCH = within("torch", "Tensor")
+_SUMS = any_calls("scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_", "index_add", "index_add_", "spmm")
+"""What adds up over the neighbours of a node."""
+_EDGES = frozenset("edge_index edge_list edge_weight edges adj adjacency".split())
 _MANY = 4
 """Places that build convolutions, from which on a model is no exercise."""
 
@@ -153,7 +156,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     if switched is None or (not switched and _speaks(facts, _SPEAKS)) or _speaks(facts, _DEEPSPEED):
         return None
     option, switch = switched[0] if switched else ("", None)
-    graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
+    loads = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
+    graphs = loads or _sums_over_edges(facts)
     twice = _differentiated_twice(facts, first)
     bars = graphs or any(not _is_penalty(one) for one in twice)
     if bars or not is_deep(facts) or moved_in_float32(facts) is not None:
@@ -174,6 +178,15 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     written, moved = tuple(index_writes(facts, first)), tuple(moved_inputs(facts, first))
     places = others, kept, wrapped, arrays, written
     return FullPrecision(first, document, node, loss, way, option, switch, penalty, *places, moved, basis)
+
+
+def _sums_over_edges(facts: Facts) -> bool:
+    """Whether the program passes messages along the edges of a graph itself, and has no layers that multiply more than
+    it gathers."""
+    if facts.does(*_LAYERS, *_FACTORIES):
+        return False
+    gathers = (one for one in facts.program if one.operations_of(*_SUMS))
+    return any(not _EDGES.isdisjoint(one.document.once(mentioned_in)) for one in gathers)
 
 
 def _is_loss_in(loop: Loop, call: ModuleCall) -> bool:

@@ -18,11 +18,14 @@ from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import Evidence
 
 if TYPE_CHECKING:
+    from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.given import Module
     from accel_advisor.records.loops import Loop
     from accel_advisor.records.operations import Operation, OperationContext
 
+AVERAGED_BY_TIMM: Version = (1, 0)
+"""The timm that brought ``ModelEmaV3``, which goes over lists."""
 _SHARDS = any_calls("FullyShardedDataParallel", "fully_shard", "distribute_tensor")
 _OF_MODULES = (Method("Module", "parameters"), Method("Module", "named_parameters"), Method("Module", "state_dict"))
 _STEPS = any_calls("step", "zero_grad")
@@ -100,6 +103,8 @@ def _norms(facts: Facts) -> Iterator[ParameterLoop]:
 
 
 def _of_timm(facts: Facts) -> Iterator[ParameterLoop]:
+    if not facts.supports(AVERAGED_BY_TIMM, "timm"):
+        return
     for operation in facts.operations_of(*_KEPT_BY_TIMM):
         basis = _in_each_step(facts, operation)
         if basis is not None:

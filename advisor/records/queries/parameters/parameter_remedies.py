@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.queries.parameters.parameter_loops import AVERAGED_BY_TIMM
 from accel_advisor.records.queries.parameters.parameter_updates import Update
 from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.syntax.walking import descendants
@@ -35,7 +36,7 @@ def remedy_of(loops: Sequence[ParameterLoop]) -> tuple[str, Version, str]:
     first = loops[0]
     done = frozenset[Update]().union(*(one.updates for one in loops))
     if first.by_library:
-        return "use `timm.utils.ModelEmaV3`, which does it over lists", (1, 0), "timm"
+        return "use `timm.utils.ModelEmaV3`, which does it over lists", AVERAGED_BY_TIMM, "timm"
     if Update.AVERAGE in first.updates:
         return _of_average(first), _AVERAGES, "torch"
     if Update.COPY in first.updates:
