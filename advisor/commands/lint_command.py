@@ -117,7 +117,7 @@ def lint(
     Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
     a wrong configuration or an internal error.
     """
-    from accel_advisor.linting.joining import by_call, by_step, joined
+    from accel_advisor.linting.joining import by_call, by_step, joined, once_in_copies
     from accel_advisor.project.discovery import Discoverer, Found
 
     if STDIN in paths and len(paths) > 1:
@@ -238,7 +238,7 @@ def lint(
         report = replace(report, findings=_shown(configurations, report))
     if changes is not None:
         report = changes.only(report)
-    findings = joined(ranked(report.findings))
+    findings = once_in_copies(joined(ranked(report.findings)), report)
     findings = by_step(findings) if output_format in FOR_PEOPLE and not statistics else findings
     report = replace(report, findings=by_call(findings) if output_format == DEFAULT and not statistics else findings)
     to_stderr = bool(sources) and (make_fixes or form is not None)
