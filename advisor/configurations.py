@@ -10,6 +10,7 @@ from pathlib import Path
 from accel_advisor.config import Config, ConfigError
 from accel_advisor.finding import Finding
 from accel_advisor.project.discovery import Discoverer, Patterns
+from accel_advisor.project.leftovers import given_up_folder
 from accel_advisor.project.roots import Roots
 from accel_advisor.selection import Selection
 
@@ -33,6 +34,7 @@ class Configurations:
         self._refused: dict[Config, Config] = {}
         self._patterns: dict[Config, Patterns] = {}
         self._files: dict[str, tuple[str, ...]] = {}
+        self._given_up: dict[str, frozenset[str]] = {}
 
     @property
     def known(self) -> tuple[Config, ...]:
@@ -122,6 +124,16 @@ class Configurations:
             found = (os.path.realpath(path) if os.path.islink(path) else path for path in discoverer.walk(root, []))
             self._files[root] = tuple(dict.fromkeys(found))
         return self._files[root]
+
+    def given_up(self, root: str) -> frozenset[str]:
+        """Those of the files of a project that lie in folders of what its owner gave up, and that no ``include`` brings
+        back."""
+        if root not in self._given_up:
+            lying = [path for path in self.files(root) if given_up_folder(path, root)]
+            self._given_up[root] = frozenset(
+                path for path in lying if not self.patterns(os.path.dirname(path)).includes(path)
+            )
+        return self._given_up[root]
 
     def _table(self, folder: str) -> Config | None:
         """The nearest configuration upwards, as its file says it."""

@@ -48,9 +48,11 @@ class RunningCode:
         asked = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_asked_by_text)]
         opened = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_opened)]
         self.takes_attributes = any(first not in one.imported for one, first in asked)
-        self.takes_members = any(
-            self._is_here(one.imported[first]) for one, first in asked + opened if first in one.imported
-        )
+        modules = [one.imported[first] for one, first in asked + opened if first in one.imported]
+        found = [self._files_of(full) for full in modules if self._is_here(full)]
+        self.takes_members = bool(found)
+        self._takes_any = not all(found)
+        self._taken_apart = self._with_what_they_take({path for paths in found for path in paths})
         self._take_by_text()
         self._loaded = self._find_loaded()
         self._idle = self._sweep(is_plain)
@@ -69,6 +71,28 @@ class RunningCode:
         first = full.partition(".")[0]
         return not first or first in self._here
 
+    def _files_of(self, full: str) -> set[str]:
+        """The files of what a full name may mean: a module, or a package with all that lies in it; none where it may be
+        something that a module defines."""
+        end = os.path.join(os.sep, *full.strip(".").split("."))
+        folders = {
+            os.path.dirname(one.path) for one in self._documents if one.path.endswith(f"{end}{os.sep}__init__.py")
+        }
+        inside = tuple(one + os.sep for one in folders)
+        return {one.path for one in self._documents if one.path.endswith(end + ".py") or one.path.startswith(inside)}
+
+    def _with_what_they_take(self, paths: set[str]) -> set[str]:
+        """Files of which anything may be asked for by its name, with those that they take all of; what else they import
+        is spoken of."""
+        pending = set(paths)
+        while pending:
+            here = [one for one in self._documents if one.path in pending]
+            self._anywhere |= {full.rpartition(".")[2] for one in here for full in one.imported.values()}
+            stems = {name for one in here if one.once(_takes_all) for name in one.once(modules_imported)}
+            pending = {one.path for one in self._documents if not stems.isdisjoint(_names_of(one))} - paths
+            paths |= pending
+        return paths
+
     def _take_by_text(self) -> None:
         """Takes what a file knows by name for spoken of, where it looks names up by texts; with ``eval``, what all of
         that has, too."""
@@ -80,7 +104,8 @@ class RunningCode:
                 self._by_file[one.path] |= {_name(unit) for unit in one.once(units_in)}
                 evaluates = "eval" in read
                 self.takes_attributes |= evaluates
-                self.takes_members |= bool(evaluates and brought & self._here) or one.once(_takes_all)
+                self._takes_any |= bool(evaluates and brought & self._here) or one.once(_takes_all)
+                self.takes_members |= self._takes_any
 
     def _find_loaded(self) -> frozenset[str]:
         loaded = {one.path for one in self._documents if one.once(does_something) or self._is_called_into(one)}
@@ -151,7 +176,13 @@ class RunningCode:
                 return False
             called = name in self._parts or name in CALLED_BY_LIBRARIES or _has_tests(document, (name,))
             return called or self.takes_attributes or not is_plain(unit.owner)
-        if self.takes_members or definition.decorators or name.startswith("__") or _has_tests(document, (name,)):
+        if (
+            self._takes_any
+            or document.path in self._taken_apart
+            or definition.decorators
+            or name.startswith("__")
+            or _has_tests(document, (name,))
+        ):
             return True
         made_otherwise = isinstance(definition, cst.ClassDef) and bool(definition.keywords)
         return made_otherwise or name in self._anywhere or name in self._by_file[document.path]
@@ -204,6 +235,12 @@ def _has_tests(document: Document, names: Iterable[str]) -> bool:
     none."""
     of_tests = _stem(document).startswith("test_") or _stem(document).endswith("_test")
     return any(one.startswith(("test_", "Test")) or (of_tests and one.startswith("test")) for one in names)
+
+
+def _names_of(document: Document) -> tuple[str, ...]:
+    """The names of a module, and that of the package that it is the beginning of."""
+    folder = os.path.basename(os.path.dirname(document.path))
+    return (folder, _stem(document)) if _stem(document) == "__init__" else (_stem(document),)
 
 
 def _stem(document: Document) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -111,12 +112,12 @@ def lint(
     """Find what keeps an accelerator waiting, without running, importing or evaluating anything.
 
     PATH is a file, a folder or '-' for stdin; the working directory by default. Below a folder, tests, documentation,
-    vendored and generated code and whatever .gitignore names are skipped.
+    vendored and generated code, what lies in folders such as `old`, and whatever .gitignore names are skipped.
 
     Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
     a wrong configuration or an internal error.
     """
-    from accel_advisor.linting.joining import by_call, by_step, joined
+    from accel_advisor.linting.joining import by_call, by_step, joined, once_in_copies
     from accel_advisor.project.discovery import Discoverer, Found
 
     if STDIN in paths and len(paths) > 1:
@@ -182,8 +183,11 @@ def lint(
     if changes is not None:
         files = changes.files
     if show_files:
+        from accel_advisor.linting.linter import to_lint
+
         for file in files:
             configurations.of(file.filename)
+        files = to_lint(files, configurations)
         click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
         return 0
     ranked = _ranking(measured)
@@ -198,7 +202,7 @@ def lint(
         from accel_advisor.commands.nothing_there import nothing_there
 
         raise Failure(nothing_there(named))
-    filenames = [one.filename for one in files]
+    filenames = [one.filename for one in files if os.path.realpath(one.filename) not in report.left_out]
     if write_baseline is not None:
         from accel_advisor.linting.adoption import write_baseline as write
 
@@ -234,7 +238,7 @@ def lint(
         report = replace(report, findings=_shown(configurations, report))
     if changes is not None:
         report = changes.only(report)
-    findings = joined(ranked(report.findings))
+    findings = once_in_copies(joined(ranked(report.findings)), report)
     findings = by_step(findings) if output_format in FOR_PEOPLE and not statistics else findings
     report = replace(report, findings=by_call(findings) if output_format == DEFAULT and not statistics else findings)
     to_stderr = bool(sources) and (make_fixes or form is not None)

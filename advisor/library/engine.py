@@ -21,7 +21,7 @@ from accel_advisor.linting.fix_loop import fix
 from accel_advisor.linting.joining import joined
 from accel_advisor.linting.linter import lint
 from accel_advisor.linting.report import Report
-from accel_advisor.project.discovery import SUFFIXES, Discoverer, Found, may_hold_python
+from accel_advisor.project.discovery import SUFFIXES, Discoverer, may_hold_python
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.sights import Landmark
 from accel_advisor.source.document import Document
@@ -193,7 +193,7 @@ class Engine:
             self._checker.look_again()
         configurations = self._configurations
         discoverer = Discoverer(configurations.patterns)
-        files = [Found(name, named=True) for name in dict.fromkeys(names) if discoverer.wants(name)]
+        files = [one for name in dict.fromkeys(names) if (one := discoverer.held(name)) is not None]
         for one in files:
             configurations.of(one.filename)
         return configurations, lint(files, configurations, memory=self._kept, sources=texts, checker=self._checker)

@@ -180,7 +180,7 @@ def _other_texts(outcome: FixOutcome, filename: str) -> Iterator[str]:
 def _again(outcome: FixOutcome, checker: Checker, changed: Collection[str]) -> Report:
     """The report on the new texts: the programs in which a file changed are checked again."""
     old = outcome.report
-    report = Report(checked=old.checked, asked=old.asked, notes=old.notes, failures=old.failures)
+    report = Report(checked=old.checked, left_out=old.left_out, asked=old.asked, notes=old.notes, failures=old.failures)
     after = {**outcome.unsaved, **{os.path.realpath(name): raw for name, raw in outcome.after.items()}}
     paths = {os.path.realpath(name) for name in changed}
     again: set[str] = set()

@@ -4,14 +4,21 @@ of one step, and what several rules say of one call."""
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import takewhile
 
 from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Fix, Frequency, Related, Severity, Span
+from accel_advisor.linting.report import Report
 from accel_advisor.selection import TOOL_CODES
 
 _LIKEWISE = ", and likewise in the other places"
+_TESTS = re.compile(r"test|eval|infer|demo", re.IGNORECASE)
+"""In the name of a folder that holds what no training runs."""
+_FEWEST_FILES, _LIKENESS = 5, 0.8
+"""Files that two copies have in common at least, and the share that these are of those of the smaller."""
 _Kind = tuple[str, str, Severity, str, Confidence, Applicability | None]
 
 
@@ -121,6 +128,79 @@ def by_step(findings: Iterable[Finding]) -> list[Finding]:
             steps.setdefault((one.filename, one.wait.loop), []).append(one)
     whole = {id(first := max(waits, key=_says)): _of_step(first, waits) for waits in steps.values()}
     return [whole.get(id(one), one) for one in findings if one.wait is None or id(one) in whole]
+
+
+def once_in_copies(findings: Iterable[Finding], report: Report) -> list[Finding]:
+    """Findings in their order, with those in a copy of a whole folder beside it, at the same line of the same file, as
+    places of those in the other: of one for testing and one for training, in that for training.
+    """
+    findings = list(findings)
+    copies = _Copies(report.asked)
+    often = Counter((one.code, one.message) for one in findings)
+    first: dict[tuple[object, ...], tuple[int, str]] = {}
+    into: dict[int, list[Finding]] = {}
+    told: set[int] = set()
+    for at in sorted(range(len(findings)), key=lambda at: bool(_TESTS.search(findings[at].filename))):
+        one = findings[at]
+        asked = often[one.code, one.message] > 1 and one.code not in TOOL_CODES
+        document = report.document(one.filename) if asked else None
+        if document is None:
+            continue
+        said = one.code, one.message, one.confidence, document.line(one.span.start.row).strip()
+        parts = os.path.realpath(one.filename).split(os.sep)
+        for count in range(1, len(parts) - 1):
+            folder, below = os.sep.join(parts[: count + 1]), tuple(parts[count + 1 :])
+            known, other = first.setdefault((*said, *parts[:count], below), (at, folder))
+            if known not in told and folder != other and copies.are(folder, other):
+                told.add(at)
+                into.setdefault(known, []).append(one)
+                break
+    return [_with_copies(one, into.get(at, [])) for at, one in enumerate(findings) if at not in told]
+
+
+class _Copies:
+    """Which folders are copies of each other, by most of the files in them that were asked for: their names, and what
+    stands in them but for white space."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths = list(paths)
+        self._below: dict[str, set[str]] = {}
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def are(self, one: str, other: str) -> bool:
+        """Whether two folders are."""
+        if (one, other) not in self._known:
+            mine, theirs = self._in(one), self._in(other)
+            both = mine & theirs
+            same = len(both) >= _FEWEST_FILES and len(both) >= _LIKENESS * min(len(mine), len(theirs))
+            equal = sum(_code(one + name) == _code(other + name) for name in both) if same else 0
+            self._known[one, other] = same and 2 * equal > len(both)
+        return self._known[one, other]
+
+    def _in(self, folder: str) -> set[str]:
+        if folder not in self._below:
+            top = folder + os.sep
+            self._below[folder] = {path[len(folder) :] for path in self._paths if path.startswith(top)}
+        return self._below[folder]
+
+
+def _code(path: str) -> bytes | None:
+    """What stands in a file, without white space."""
+    try:
+        with open(path, "rb") as file:
+            return b"".join(file.read().split())
+    except OSError:  # it vanished
+        return None
+
+
+def _with_copies(finding: Finding, others: list[Finding]) -> Finding:
+    for one in others:
+        place = replace(_place(one), message="the same code in a copy of this folder")
+        fixes = [each.fix for each in (finding, one) if each.fix is not None]
+        alike = len({each.applicability for each in fixes}) == 1
+        fix = _fix(fixes) if alike else finding.fix
+        finding = replace(finding, fix=fix, related=(*finding.related, place, *one.related))
+    return finding
 
 
 def _says(finding: Finding) -> tuple[int, int]:

@@ -83,16 +83,22 @@ def lint(
     if not usable and configurations.errors:
         raise ConfigError(next(iter(wrong), configurations.errors[0]))
     unsaved = {os.path.realpath(name): raw for name, raw in (sources or {}).items()}
-    contents = _read(usable, unsaved, report)
+    contents, looked_at = _read(usable, unsaved, report)
     selected = configurations.known
     todo: list[Program] = []
     for root, paths in _by_root(contents, configurations).items():
         known = memory.of(root, unsaved) if memory else None
-        index = (
-            ProjectIndex(root, configurations.files(root), unsaved, known.index, settled=known.settled)
-            if known
-            else ProjectIndex(root, configurations.files(root), unsaved)
+        index = ProjectIndex(
+            root,
+            configurations.files(root),
+            unsaved,
+            known.index if known else None,
+            settled=known.settled if known else False,
+            given_up=configurations.given_up(root),
         )
+        left_out = index.left_out(looked_at)
+        report.leave_out(left_out)
+        paths = [path for path in paths if path not in left_out]
         for group in dict.fromkeys(index.program(path) for path in paths):
             program = _program(group, root, report.asked, configurations)
             result = known.get(program, index.digests(group)) if known else None
@@ -128,10 +134,21 @@ def lint(
     return report
 
 
-def _read(files: Sequence[Found], unsaved: Mapping[str, bytes], report: Report) -> dict[str, bytes]:
+def to_lint(files: Sequence[Found], configurations: Configurations) -> list[Found]:
+    """The files of those that were found that a lint looks at, in their order: not what its owner gave up."""
+    left: set[str] = set()
+    for root in dict.fromkeys(configurations.root(os.path.dirname(os.path.realpath(one.filename))) for one in files):
+        given_up = configurations.given_up(root)
+        if given_up:
+            left |= ProjectIndex(root, configurations.files(root), given_up=given_up).left_out(files).keys()
+    return [one for one in files if os.path.realpath(one.filename) not in left]
+
+
+def _read(files: Sequence[Found], unsaved: Mapping[str, bytes], report: Report) -> tuple[dict[str, bytes], list[Found]]:
     """The bytes of the files that were asked for and mention accelerators, by absolute path; of those that were named,
-    also what cannot be parsed: "nothing found" would not be true of it."""
+    also what cannot be parsed: "nothing found" would not be true of it. And all files that were looked at."""
     contents: dict[str, bytes] = {}
+    looked_at: list[Found] = []
     for one in files:
         path = os.path.realpath(one.filename)
         try:
@@ -145,10 +162,11 @@ def _read(files: Sequence[Found], unsaved: Mapping[str, bytes], report: Report) 
         if not one.named and is_generated(raw):
             continue
         report.checked += 1
+        looked_at.append(one)
         if mentions_accelerators(raw) or (one.named and not is_readable(one.filename, raw)):
             contents[path] = raw
             report.asked[path] = one.filename
-    return contents
+    return contents, looked_at
 
 
 def _by_root(paths: Iterable[str], configurations: Configurations) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from accel_advisor.config import Config
@@ -45,6 +46,8 @@ class Report:
     Attributes:
         findings: in the order of files, places and codes.
         checked: how many files were looked at, those that mention no accelerator included.
+        left_out: files that were found below a folder and that their owner gave up, by their absolute paths, each with
+            the folder that says so.
         asked: how each file that was asked for and mentions accelerators was named, by its absolute path.
         sources: the bytes of each file that has a finding, as they were linted.
         seen: what was seen in files that train and that all rules are silent about.
@@ -61,6 +64,7 @@ class Report:
 
     findings: list[Finding] = field(default_factory=list)
     checked: int = 0
+    left_out: dict[str, str] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
     sources: dict[str, bytes] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
@@ -77,6 +81,13 @@ class Report:
     def broken(self) -> bool:
         """Whether something of this tool failed, so that findings may be missing."""
         return bool(self.failures) or any(one.code == INTERNAL_ERROR[0] for one in self.findings)
+
+    def leave_out(self, files: Mapping[str, str]) -> None:
+        """Counts files, by their absolute paths, as not asked for, each with the folder that it is left out for."""
+        self.left_out |= {path: shown_path(folder) for path, folder in files.items()}
+        self.checked -= len(files)
+        for path in files:
+            self.asked.pop(path, None)
 
     def take(self, result: Result) -> None:
         """Adds what was found in the files of a program that were asked for, under the names that the user gave."""

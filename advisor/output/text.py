@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import click
 
@@ -24,6 +24,7 @@ MOST_LINES = 6
 """Of a finding that spans more lines, the first ones and the last one are shown."""
 MOST_COLUMNS = 150
 LONGEST_REMEDY = 100
+MOST_FOLDERS = 3
 OFTEN = {
     Frequency.STEP: "at every step",
     Frequency.EPOCH: "once an epoch",
@@ -77,12 +78,13 @@ def summary(report: Report) -> str:
     held = [f"{count_of(report.hidden, 'finding')} in the baseline"] if report.hidden else []
     held += [f"{count_of(report.unchanged, 'finding')} on lines that did not change"] if report.unchanged else []
     less = [f"{report.minor} of little consequence not shown (--minor shows them)"] if report.minor else []
+    less += [_left_out(report.left_out)] if report.left_out else []
     end = "; ".join(["", *held, *less]) + "."
     findings = report.findings
     if not findings:
         found = "left" if report.fixed else "new" if held else "found"
         if not report.asked and not report.fixed and not held and report.checked:
-            end = f": {'it does not mention' if report.checked == 1 else 'none of them mentions'} torch."
+            end = f": {'it does not mention' if report.checked == 1 else 'none of them mentions'} torch{end}"
         return f"{done}{count_of(report.checked, 'file')} checked, nothing {found}{end}"
     severities = Counter(one.severity for one in findings)
     counted = ", ".join(
@@ -98,6 +100,17 @@ def summary(report: Report) -> str:
     if safe or unsafe:
         return f"{line}; {safe or unsafe} fixable with --fix{'' if safe else ' --unsafe-fixes'}{end}"
     return f"{line}{end}"
+
+
+def _left_out(files: Mapping[str, str]) -> str:
+    """How many files were not checked because the name of a folder says that they were given up."""
+    folders = list(dict.fromkeys(files.values()))
+    more = len(folders) - MOST_FOLDERS
+    named = ", ".join(map(printable, folders[:MOST_FOLDERS])) + (
+        f" and {count_of(more, 'folder')} more" if more > 0 else ""
+    )
+    what = "the folder" if len(folders) == 1 else "a folder"
+    return f"{count_of(len(files), 'file')} in {named} not checked, as given up (name {what} to check it)"
 
 
 def _matters(finding: Finding) -> tuple[bool, int]:

@@ -116,6 +116,22 @@ def programs(files: Mapping[str, Source], imports: Mapping[str, Sequence[str]]) 
     return [program for group in _connected(edges, edges) for program in _programs_of(group, files, edges)]
 
 
+def programs_apart(
+    files: Mapping[str, Source], imports: Mapping[str, Sequence[str]], given_up: Collection[str]
+) -> list[Group]:
+    """Groups files as :func:`programs` does, as if those that were given up and that no others import were not there.
+    These are understood with all that they import and that imports it."""
+    if not given_up:
+        return programs(files, imports)
+    kept = {path: source for path, source in files.items() if path not in given_up}
+    groups = programs(kept, imports)
+    for group in programs(files, imports):
+        own = tuple(path for path in group.own if path in given_up)
+        if own:
+            groups.append(Group(own, tuple(path for path in group.files if path not in own), group.scripts))
+    return groups
+
+
 def _connected(paths: Iterable[str], edges: Mapping[str, Iterable[str]]) -> list[list[str]]:
     """The parts of a graph between which no edge runs, each and all of them in the order of the paths."""
     leader = {path: path for path in paths}

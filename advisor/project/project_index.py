@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from accel_advisor.project.import_graph import Group, Source, importers, imports_of, programs
+from accel_advisor.project.discovery import Found
+from accel_advisor.project.import_graph import Group, Source, importers, imports_of, programs_apart
+from accel_advisor.project.leftovers import given_up_folder, unused_by_others
 from accel_advisor.source.excerpt import excerpt
 
 SETTLED_SECONDS = 2.0
@@ -41,7 +43,7 @@ class Excerpted:
     placed: str
 
 
-_Known = tuple[dict[str, Entry], dict[str, list[str]] | None, list[Group] | None, dict[str, Excerpted]]
+_Known = tuple[dict[str, Entry], dict[str, list[str]] | None, list[Group] | None, dict[str, Excerpted], frozenset[str]]
 
 
 class ProjectIndex:
@@ -53,8 +55,11 @@ class ProjectIndex:
         contents: bytes by absolute path, which stand instead of what is on disk.
         known: an earlier index of the same root, or its :attr:`data`; anything else counts as none.
         settled: nothing on disk changed since that one was made, so that no file is looked at again.
+        given_up: those of the files that lie in folders of what the owner gave up.
 
     Attributes:
+        given_up: those of these that no other file imports; none where nothing else mentions accelerators. The others
+            are understood as if they were not there.
         changed: whether it differs from the earlier one.
     """
 
@@ -66,10 +71,11 @@ class ProjectIndex:
         known: Any = None,
         *,
         settled: bool = False,
+        given_up: Collection[str] = (),
     ) -> None:
         self.root = root
         self._contents = contents or {}
-        before, imports, groups, self._excerpts = _known(known)
+        before, imports, groups, self._excerpts, set_aside = _known(known)
         self._entries: dict[str, Entry] = {}
         for path in files:
             if len(self._entries) == MOST_FILES:
@@ -83,8 +89,12 @@ class ProjectIndex:
         alike = same_files and all(self._imports_alike(before[path], path) for path in others)
         if imports is None or not alike:
             imports = imports_of(self._sources, root)
+        relevant = (path for path, one in self._entries.items() if one.source.relevant)
+        self.given_up = unused_by_others(given_up, imports, relevant) if given_up else frozenset[str]()
+        alike = alike and self.given_up == set_aside
+        self.changed |= self.given_up != set_aside
         if groups is None or not alike or any(before[path].source != self._entries[path].source for path in others):
-            groups = programs(self._sources, imports)
+            groups = programs_apart(self._sources, imports, self.given_up)
         self._imports = imports
         self._groups: list[Group] = groups
         self._programs = {path: group for group in groups for path in group.own}
@@ -93,6 +103,18 @@ class ProjectIndex:
         """The files that one is understood together with. One that is not part of the index stands alone: what it
         imports is read, and it changes nothing for others."""
         return self._programs.get(path, Group((path,)))
+
+    def left_out(self, files: Iterable[Found]) -> dict[str, str]:
+        """Those of some files that are not linted because their owner gave them up, by absolute path, each with the
+        folder that says so: they are linted where that folder is named, one in it, or they themselves."""
+        left: dict[str, str] = {}
+        for one in files if self.given_up else ():
+            path = os.path.realpath(one.filename)
+            if one.below and path in self.given_up:
+                tops = (os.path.join(os.path.realpath(top), "") for top in one.below)
+                if not any(given_up_folder(top, self.root) for top in tops):
+                    left[path] = given_up_folder(path, self.root)
+        return left
 
     def importers(self, paths: Iterable[str]) -> list[str]:
         """The files that import one of these themselves."""
@@ -150,6 +172,7 @@ class ProjectIndex:
                 [[numbers[path] for path in part] for part in (one.own, one.callers, sorted(one.scripts))]
                 for one in self._groups
             ],
+            "given_up": sorted(numbers[path] for path in self.given_up),
             "excerpts": {
                 path: [one.of, one.digest, one.placed] for path, one in self._excerpts.items() if path in numbers
             },
@@ -200,7 +223,7 @@ def _bytes(path: str) -> bytes:
 def _known(known: Any) -> _Known:
     """The entries, imports, groups and excerpts of an earlier index, or of its data; none where that is damaged."""
     if isinstance(known, ProjectIndex):
-        return known._entries, known._imports, known._groups, known._excerpts
+        return known._entries, known._imports, known._groups, known._excerpts, known.given_up
     try:
         entries = {
             path: Entry(stamp and tuple(stamp), digest, Source(size, relevant, tuple(imports), tuple(added)))
@@ -213,9 +236,9 @@ def _known(known: Any) -> _Known:
             for own, callers, scripts in known["groups"]
         ]
         excerpts = {path: Excerpted(of, digest, placed) for path, (of, digest, placed) in known["excerpts"].items()}
-        return entries, imports, groups, excerpts
+        return entries, imports, groups, excerpts, frozenset(_at(known["given_up"], paths))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        return {}, None, None, {}
+        return {}, None, None, {}, frozenset()
 
 
 def _at(numbers: Iterable[int], paths: Sequence[str]) -> tuple[str, ...]:

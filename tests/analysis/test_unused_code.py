@@ -60,6 +60,11 @@ def _with(lines: str) -> tuple[dict[str, str], str]:
     return {**FILES, "train.py": TRAIN + lines}, "layers.py"
 
 
+def _asking(asks: str, nets: str) -> tuple[dict[str, str], str]:
+    """Another module that is asked for a name."""
+    return {**FILES, "nets.py": nets, "train.py": f"{TRAIN}import nets\nprint({asks})\n"}, "layers.py"
+
+
 LORA = {
     "parts/__init__.py": "",
     "parts/base.py": "import torch\n",
@@ -131,6 +136,10 @@ LEFT = {
         {**FILES, "train.py": TRAIN + "def test():\n    layers.Left()\n"},
         "layers.py",
     ),
+    "names that another module is asked for": _asking("nets.__dict__[input()]", "def other():\n    pass\n"),
+    "names that another module is asked for, which imports some": _asking(
+        "getattr(nets, input())", "from layers import Used\n"
+    ),
     "a file that nothing imports": (LORA, "parts/lora.py"),
     "a file that binds what a library makes": (
         LORA | {"parts/lora.py": LORA["parts/lora.py"] + "made = nn.ReLU()\n"},
@@ -156,6 +165,26 @@ USED = {
     "a text": _with("print('Left')\n"),
     "a name that is computed": _with("print(getattr(layers, input()))\n"),
     "a dict of names": _with("print(layers.__dict__[input()])\n"),
+    "a name that a module is asked for, which imports it": _asking(
+        "getattr(nets, input())", "from layers import Left\n"
+    ),
+    "a name that a module is asked for, which takes all": _asking("vars(nets)[input()]", "from layers import *\n"),
+    "a name that a package is asked for": (
+        {
+            **PACKAGE,
+            "run.py": "import torch, parts\nprint(getattr(parts, input()))\n",
+            "parts/__init__.py": "from . import left\n",
+        },
+        "parts/left.py",
+    ),
+    "a name that something of another module is asked for": (
+        {
+            **FILES,
+            "nets.py": "import layers as chosen\n",
+            "train.py": TRAIN + "from nets import chosen\nprint(getattr(chosen, input()))\n",
+        },
+        "layers.py",
+    ),
     "all that is imported": _with("from layers import *\nprint(globals())\n"),
     "an import that a text may read": _with("from layers import Left\nprint(globals())\n"),
     "a text that is evaluated": _with("print(eval(input()))\n"),

@@ -42,6 +42,18 @@ class TestNothingToSay:
         assert run("lint", "tests").status == 1
         assert run("lint", "--force-exclude", "tests/train.py").status == 0, "hooks name what is excluded"
 
+    def test_a_folder_that_was_given_up(self, run: Run, project: Path) -> None:
+        for folder in (project, project / "old"):
+            folder.mkdir(exist_ok=True)
+            (folder / "train.py").write_text(SLOW)
+        done = run("lint")
+        assert done.out.endswith("; 1 file in old not checked, as given up (name the folder to check it).\n")
+        assert "old/train.py" not in done.out
+        assert run("lint", "--show-files").out == "train.py\n"
+        assert run("lint", "--fix", "--unsafe-fixes").out.endswith("as given up (name the folder to check it).\n")
+        assert (project / "old" / "train.py").read_text() == SLOW
+        assert "old/train.py:" in run("lint", "old").out
+
     def test_healthy_code(self, run: Run, project: Path) -> None:
         (project / "train.py").write_text(HEALTHY)
         seen = "1 DataLoader (line 19: pinned, 4 workers), 1 asynchronous copy: nothing to mend"

@@ -311,3 +311,11 @@ def test_a_wrong_configuration_beside_it_changes_nothing(project: Path) -> None:
     for paths in (["sub/other.py"], ["train.py", "sub/other.py"]):
         with pytest.raises(ValueError, match="there is no key 'selct'"):
             engine.check(paths)
+
+
+def test_a_text_that_was_given_up_is_not_linted_as_long_as_nothing_uses_it(engine: Engine, project: Path) -> None:
+    save(project, {"old/train.py": TRAIN, "older/train.py": TRAIN})
+    assert codes(engine, "older/train.py")
+    assert codes(engine, "old/train.py") == []
+    engine.update("settings.py", "import old.train\n" + SETTINGS)
+    assert codes(engine, "old/train.py")

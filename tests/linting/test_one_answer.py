@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Finding
 from accel_advisor.linting.cache import FOLDER, Caches
-from accel_advisor.linting.linter import POOL_BYTES, lint
+from accel_advisor.linting.linter import POOL_BYTES, lint, to_lint
 from accel_advisor.linting.report import Report
 from accel_advisor.project import import_graph
 from accel_advisor.project.discovery import Discoverer, Found
@@ -90,7 +90,7 @@ def ask(root: Path, folder: str, names: Iterable[str], *, jobs: int = 1, caching
         report = lint(files, configurations, jobs=jobs, memory=caches)
         if caches:
             caches.save()
-        return answer(root, files, report)
+        return answer(root, to_lint(files, configurations), report)
 
 
 def answer(root: Path, files: Sequence[Found], report: Report) -> Answer:
@@ -262,7 +262,10 @@ def test_the_command_in_processes_of_its_own(tmp_path: Path) -> None:
     assert command(5, "sub", "..", "../train.py") == whole
 
 
-NAMES = ("pkg/__init__.py", "pkg/a.py", "pkg/b.py", "pkg/inner/c.py", "sub/d.py", "e.py", "f.py", "g.ipynb", "h.py")
+NAMES = (
+    *("pkg/__init__.py", "pkg/a.py", "pkg/b.py", "pkg/inner/c.py", "sub/d.py", "e.py", "f.py", "g.ipynb", "h.py"),
+    *("old/i.py", "old/j.py", "pkg/legacy/k.py"),
+)
 BLOCKS = (
     "def build(data, workers=0):\n    return DataLoader(data, 4, num_workers=workers)\n",
     "def build(data, workers=2):\n    return DataLoader(data, 4, num_workers=workers, pin_memory=True)\n",

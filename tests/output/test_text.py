@@ -101,6 +101,17 @@ class TestText:
             "Made 1 fix. 3 findings (2 errors, 1 info) in 1 of 3 files; 3 fixable with --fix."
         )
 
+    def test_the_summary_counts_what_was_given_up(self) -> None:
+        left = {f"/p/{folder}/{name}.py": folder for folder in ("old", "nets/legacy") for name in ("a", "b")}
+        assert text.summary(Report([], 1, left_out={"/p/old/a.py": "old"})).endswith(
+            "1 file in old not checked, as given up (name the folder to check it)."
+        )
+        assert text.summary(replace(report(finding("f(a", ")")), left_out=left)).endswith(
+            "; 4 files in old, nets/legacy not checked, as given up (name a folder to check it)."
+        )
+        left |= {f"/p/{folder}/old/a.py": f"{folder}/old" for folder in "abc"}
+        assert "7 files in old, nets/legacy, a/old and 2 folders more not" in text.summary(Report([], 1, left_out=left))
+
     def test_what_to_do_first_stands_before_the_summary(self) -> None:
         long = finding("f(a", ")", message=f"It waits; {'say more ' * 20}")
         findings = [

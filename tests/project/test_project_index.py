@@ -93,3 +93,24 @@ def test_its_data_says_the_same(root: Path) -> None:
 @pytest.mark.parametrize("damaged", [None, 1, {}, {"files": {}}, {"files": {"a": 1}, "groups": []}])
 def test_damaged_data_count_as_none(root: Path, damaged: object) -> None:
     assert index(root, damaged)._groups == index(root)._groups
+
+
+def test_files_that_were_given_up_make_groups_of_their_own(root: Path) -> None:
+    path = {name: str(root / name) for name in FILES}
+
+    def made(known: object, *given_up: str) -> ProjectIndex:
+        return ProjectIndex(str(root), path.values(), None, known, given_up=[path[one] for one in given_up])
+
+    first = made(None)
+    second = made(json.loads(json.dumps(first.data)), "train.py", "nets.py")
+    assert second.changed
+    assert second.given_up == {path["train.py"], path["nets.py"]}
+    assert second.program(path["train.py"]) == Group((path["train.py"], path["nets.py"]))
+    third = made(json.loads(json.dumps(second.data)), "train.py")
+    assert third.program(path["nets.py"]) == Group((path["nets.py"],))
+    assert third.program(path["train.py"]) == Group((path["train.py"],), (path["nets.py"],))
+    again = made(json.loads(json.dumps(third.data)), "train.py")
+    assert not again.changed
+    assert again._groups == third._groups
+    assert made(again, "nets.py").given_up == set(), "another file imports it"
+    assert made(again, "nets.py")._groups == first._groups

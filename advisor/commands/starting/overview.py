@@ -48,11 +48,12 @@ def overview(folder: str = ".") -> Overview:
     Raises:
         ConfigError: a configuration cannot be used.
     """
+    from accel_advisor.linting.linter import to_lint
     from accel_advisor.project.requirements import Requirements
 
     configurations = Configurations()
     config = configurations.of(folder)
-    found = Discoverer(configurations.patterns).discover([folder]).files
+    found = to_lint(Discoverer(configurations.patterns).discover([folder]).files, configurations)
     using, loaders = 0, 0
     scripts: list[str] = []
     for one in found:

@@ -24,6 +24,16 @@ def test_a_folder_with_a_training(run: Run, project: Path) -> None:
     assert run("lint").status == 1, "what it names is a command"
 
 
+def test_what_was_given_up_is_not_counted(run: Run, project: Path) -> None:
+    for folder in (project, project / "old"):
+        folder.mkdir(exist_ok=True)
+        (folder / "train.py").write_text(SLOW)
+    assert run().out.splitlines()[:2] == [
+        "Files       1 file, 1 of them with torch, with 1 call of a DataLoader",
+        "Training    train.py",
+    ]
+
+
 def test_a_folder_without_one(run: Run, project: Path) -> None:
     done = run()
     assert done.status == 0

@@ -1,9 +1,10 @@
-"""Copies of a project's own code that its runs leave behind: snapshots beside logs and checkpoints."""
+"""What a project holds of code that it no longer runs: copies that its runs leave behind, snapshots beside logs and
+checkpoints, and what its owner gave up, in a folder that says so."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 RUN_FOLDERS = frozenset(
     {"log", "logs", "tb_logs", "lightning_logs", "runs", "wandb", "mlruns", "multirun", "output", "outputs"}
@@ -14,6 +15,10 @@ WORK_FOLDERS = frozenset({"exp", "exps", "experiment", "experiments", "results",
 """Folders that may hold what a training writes, or what people write."""
 _FOLDERS = RUN_FOLDERS | WORK_FOLDERS
 _CODE_FOLDERS = frozenset({"code", "codes", "src", "source", "scripts", "backup", "snapshot", "snapshots"})
+GIVEN_UP_FOLDERS = frozenset(
+    {"old", "deprecated", "legacy", "archive", "archived", "backup", "backups", "unused", "obsolete"}
+)
+"""Folders that a person keeps what was given up in, in letters of any size."""
 
 
 def without_copies(paths: Sequence[str], top: str) -> Iterator[str]:
@@ -72,3 +77,35 @@ def _is_same(path: str, other: str) -> bool:
             return one.read() == two.read()
     except OSError:  # one that cannot be read is reported by who reads it
         return False
+
+
+def given_up_folder(path: str, root: str) -> str:
+    """The outermost folder around a file, below a root, whose name says that what is in it was given up; empty where
+    there is none."""
+    if not path.startswith(root):
+        return ""
+    folders = path[len(root) :].split(os.sep)[:-1]
+    at = next((at for at, name in enumerate(folders) if name.lower() in GIVEN_UP_FOLDERS), None)
+    return "" if at is None else root + os.sep.join(folders[: at + 1])
+
+
+def unused_by_others(
+    candidates: Iterable[str], imports: Mapping[str, Sequence[str]], matters: Iterable[str]
+) -> frozenset[str]:
+    """Those of some files that no other file of a project imports, near or far; none where nothing else matters.
+
+    Args:
+        candidates: the files that lie in folders of what was given up.
+        imports: which others each file of the project imports.
+        matters: the files of the project that mention accelerators.
+    """
+    left = frozenset(candidates).intersection(imports)
+    if not left or left.issuperset(matters):
+        return frozenset()
+    used = [path for path in imports if path not in left]
+    seen = set(used)
+    while used:
+        new = [hit for hit in imports[used.pop()] if hit not in seen]
+        seen.update(new)
+        used += new
+    return left - seen

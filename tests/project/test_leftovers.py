@@ -1,0 +1,66 @@
+"""Which folders say that what is in them was given up, and what of it is used all the same."""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar
+
+import pytest
+
+from accel_advisor.project.leftovers import GIVEN_UP_FOLDERS, given_up_folder, unused_by_others
+
+ROOT = os.path.join(os.sep, "home", "old", "project")
+
+
+def path(name: str) -> str:
+    return os.path.join(ROOT, *name.split("/"))
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("old/train.py", "old"),
+        ("Old/nets/unet.py", "Old"),
+        ("src/legacy/nets/deprecated/unet.py", "src/legacy"),
+        ("train.py", ""),
+        ("old.py", ""),
+        ("older/train.py", ""),
+        ("threshold/train.py", ""),
+        ("old_nets/train.py", ""),
+    ],
+)
+def test_the_folder_around_a_file(name: str, folder: str) -> None:
+    assert given_up_folder(path(name), ROOT) == (path(folder) if folder else "")
+
+
+def test_every_name() -> None:
+    assert GIVEN_UP_FOLDERS
+    assert {given_up_folder(path(f"{one}/a.py"), ROOT) for one in GIVEN_UP_FOLDERS} == {*map(path, GIVEN_UP_FOLDERS)}
+
+
+def test_a_file_elsewhere_lies_in_none() -> None:
+    assert given_up_folder(os.path.join(os.sep, "home", "other", "old", "a.py"), ROOT) == ""
+
+
+class TestUnusedByOthers:
+    IMPORTS: ClassVar = {
+        "train": ["nets"],
+        "nets": ["old/layers"],
+        "old/layers": ["old/ops"],
+        "old/ops": [],
+        "old/train": ["nets"],
+    }
+    OLD = ("old/layers", "old/ops", "old/train")
+
+    def test_what_is_imported_near_or_far_is_used(self) -> None:
+        assert unused_by_others(self.OLD, self.IMPORTS, self.IMPORTS) == {"old/train"}
+        without = self.IMPORTS | {"nets": []}
+        assert unused_by_others(self.OLD, without, self.IMPORTS) == set(self.OLD)
+
+    def test_what_they_import_of_each_other_uses_none(self) -> None:
+        alone = {"train": [], "old/a": ["old/b"], "old/b": ["old/a"]}
+        assert unused_by_others(["old/a", "old/b"], alone, alone) == {"old/a", "old/b"}
+
+    def test_where_nothing_else_matters_none_is_given_up(self) -> None:
+        assert unused_by_others(self.OLD, self.IMPORTS, self.OLD) == set()
+        assert unused_by_others(self.OLD, self.IMPORTS, [*self.OLD, "train"]) == {"old/train"}
