@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from accel_advisor.finding import Finding, Pause, Severity
 from accel_advisor.records.facts import Facts
@@ -64,11 +65,15 @@ class HostSyncEveryStep(Rule):
         total, largest = torch.stack(losses).sum().item(), torch.stack(maxima).max().item()
 
     When to ignore it
-        Where a step is long. The rule is silent about what a condition guards that changes from step to step (`if step
-        % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about debugging, about evaluation
-        (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, where the loop steps an
-        environment and waits for values alone, or outside of what learns, and about `loss.data[0]` where torch is known
-        to be 0.4 or later, in which it is a tensor or an error. An option or an early end guards nothing.
+        Where a step is long. It is of little consequence (`--minor`) where each step calls `torch.cuda.synchronize()`,
+        and between the same model call or `backward()` and the next as what has to wait: a `GradScaler`'s `step` for an
+        optimizer that is not fused, `clip_grad_norm_` before torch 1.7, what decides whether gradients are computed, or
+        what the host computes with; waits for each parameter or sample are not. The rule is silent about a read that
+        decides about `backward()` (`if loss < limit:`) alone, about what a condition guards that changes from step to
+        step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about debugging,
+        about evaluation (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, where
+        the loop steps an environment and waits for values alone, or outside of what learns, and about `loss.data[0]`
+        where torch is known to be 0.4 or later, where it is no read. An option or an early end guards nothing.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -83,22 +88,21 @@ class HostSyncEveryStep(Rule):
         yield from (self._report(facts, found) for found in waits_of_each_step(facts))
 
     def _report(self, facts: Facts, found: LoopWaits) -> Finding:
-        document, loop = facts.document, found.loop
-        first, *others = found.waits
-        at = first.operation.node
+        document, loop, first = facts.document, found.loop, found.first
+        at, stays = first.operation.node, first.beside
         often, where = (f"{found.count} times ", "first ") if found.count > 1 else ("", "")
         times = f"{often}at every step{f', for each {first.each}' if first.each else ''}, {where}"
-        claim = f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}"
-        remedy = f"{found.remedy}"
+        claim = f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}{found.clause}"
+        others = (one for one in found.waits if one is not first)
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
         related += [also_at(one.document, one.node, "it is called here") for one in found.callers]
         related += [also_at(loop.document, one, "steps come there from here") for one in found.ways]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))
-        level, wait = Severity.WARNING if found.costly else Severity.INFO, wait_in(loop, Pause.READS)
-        return self.finding(
-            facts, at, claim, remedy, severity=level, related=related, since=found.since, basis=found.basis, wait=wait
-        )
+        related += [also_at(stays.document, stays.node, "the step waits here in any case")] if stays else []
+        level, wait = Severity.WARNING if found.costly else Severity.INFO, None if stays else wait_in(loop, Pause.READS)
+        told = partial(self.finding, facts, at, claim, found.remedy, severity=level, related=related, wait=wait)
+        return told(since=found.since, basis=found.basis, minor=stays is not None)
 
     def _beside(self, other: Wait) -> str:
         here = "or here, in another branch" if other.instead else "it waits here too"

@@ -8,8 +8,9 @@ from accel_advisor.finding import Applicability, Finding, Fix, Pause, Related, S
 from accel_advisor.records.actions import AnyCall, any_calls, within
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.steps.host_waits import READINGS, SYNCHRONIZES
+from accel_advisor.records.queries.steps.host_waits import READINGS
 from accel_advisor.records.queries.steps.training_steps import happens_in_each_step, loop_of_each_step, wait_in
+from accel_advisor.records.queries.waits.waits_beside import SYNCHRONIZES
 from accel_advisor.rule import Rule, also_at, remove_statement
 
 MEASURES = (
