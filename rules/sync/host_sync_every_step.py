@@ -23,11 +23,11 @@ class HostSyncEveryStep(Rule):
         a mask do, a tensor as an index, size, bound or factor, what asks whether it failed (`torch.linalg.inv`);
         buffers of a module too (`int(self.step)`). What a step reads twice counts once. Functions that the loop calls
         are a part of it, and so are the methods of a model and of its parts: each file reports what stands in it, with
-        the calls in the loop that lead there. It is a warning from three waits on, where a step waits for each
-        parameter or sample, and where only every hundredth uses what is read; not for what the host computes with
-        values that the step goes on with (a matching, a plan, a score, a size). A tensor on an unknown device
-        counts where the program names a GPU, and in the `step` of a project's own optimizer. Epochs of one step are
-        reported from three on.
+        the calls in the loop that lead there. It is a warning from three waits on (reads that stand together in the
+        loop are one), where a step waits for each parameter or sample, and where only every hundredth uses what is
+        read; not for what the host computes with values that the step goes on with (a matching, a plan, a score, a
+        size). A tensor on an unknown device counts where the program names a GPU, and in the `step` of a project's own
+        optimizer. Epochs of one step are reported from three on.
 
     Why it costs time
         To read a value the host waits until all that it has queued is done, and the GPU then idles until it has queued
@@ -65,15 +65,15 @@ class HostSyncEveryStep(Rule):
         total, largest = torch.stack(losses).sum().item(), torch.stack(maxima).max().item()
 
     When to ignore it
-        Where a step is long. It is of little consequence (`--minor`) where each step calls `torch.cuda.synchronize()`,
-        and between the same model call or `backward()` and the next as what has to wait: a `GradScaler`'s `step` for an
-        optimizer that is not fused, `clip_grad_norm_` before torch 1.7, what decides whether gradients are computed, or
-        what the host computes with; waits for each parameter or sample are not. The rule is silent about a read that
-        decides about `backward()` (`if loss < limit:`) alone, about what a condition guards that changes from step to
-        step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about debugging,
-        about evaluation (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, where
-        the loop steps an environment and waits for values alone, or outside of what learns, and about `loss.data[0]`
-        where torch is known to be 0.4 or later, where it is no read. An option or an early end guards nothing.
+        Where a step is long. A read in a loop is of little consequence (`--minor`) where each step synchronizes, and
+        any read where it has the same model call or `backward()` before and behind it as what waits in any case: the
+        `step` of a `GradScaler` for an optimizer that is not fused, `clip_grad_norm_` before torch 1.7, what the host
+        computes with, or what decides about `backward()`; waits for each parameter or sample are not. The rule is
+        silent about what decides about `backward()` (`if loss < limit:`), about what a condition guards that changes
+        from step to step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about
+        debugging, about evaluation (what else stands under `no_grad` is a part of the step), where the optimizer is
+        LBFGS, where the loop steps an environment and waits for values alone, or outside of what learns, and about
+        `loss.data[0]` where torch is known to be 0.4 or later. An option or an early end guards nothing.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

@@ -30,7 +30,11 @@ for i, (x, y) in enumerate(loader):
     total += loss.item()
 """
 )
-TIMED = CLASSIFIER + BATCH.replace("    loss.backward()", "    a = loss.item()\n    loss.backward()")
+TIMED = (
+    CLASSIFIER
+    + "def read(value):\n    return value.item()\n"
+    + BATCH.replace("    loss.backward()", "    a = loss.item()\n    loss.backward()")
+)
 STEPS = "    torch.cuda.synchronize()\n"
 
 
@@ -66,6 +70,11 @@ LITTLE_IS_LEFT = {
     ),
     "a clock": (TIMED + STEPS, STEPS, ""),
     "a clock for all": (TIMED + STEPS, "    torch", "    if conf.timed: torch"),
+    "a clock, and what stands in the loop": (
+        TIMED + STEPS,
+        "    a = loss.item()\n",
+        "    a = read(loss)\n",
+    ),
     "a clock at every step": (TIMED + STEPS, "    torch", "    if i % 100 == 0: torch"),
 }
 

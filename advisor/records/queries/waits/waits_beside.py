@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from accel_advisor.records.actions import AnyCall, Asked, Call, calls, methods
+from accel_advisor.records.actions import AnyCall, Call, calls, methods
 from accel_advisor.records.queries.old_torch import breaks_with
 from accel_advisor.records.queries.precision import is_on
 from accel_advisor.records.queries.steps.step_values import read_by
@@ -38,8 +38,9 @@ _CLIPS_ON_GPU = (1, 7)
 def waits_beside(facts: Facts, loop: Loop, waits: list[Wait], needed: Iterable[Operation]) -> Iterator[Wait]:
     """The waits of a loop in one document, in their order, each with what keeps it from costing much: a read of the
     same value, a branch, or another wait of the step, such as those of ``needed``, which have to be."""
-    parts, clocked = _Parts(facts.program, loop), next(_always(facts, loop, SYNCHRONIZES), None)
-    stay = {part: one for one in (*_that_stay(facts, loop), *needed) for part in parts.of(one)}
+    parts, always = _Parts(facts.program, loop), facts.program.once(_always).get(loop, ())
+    clocked = next((one for one in always if one.does(*SYNCHRONIZES)), None)
+    stay = {part: one for one in (*_that_stay(facts, loop, always), *needed) for part in parts.of(one)}
     before: list[tuple[Operation, object]] = []
     own: set[int] = set()
     for one in waits:
@@ -51,7 +52,8 @@ def waits_beside(facts: Facts, loop: Loop, waits: list[Wait], needed: Iterable[O
         inside = loop.holds(one.operation.document, one.operation.node) and not one.each
         follows = inside and here <= own and not one.operation.does(*_COPIES)
         own |= here if inside else set()
-        beside = clocked or (stay[min(here)] if here and here <= stay.keys() else None)
+        near = stay[min(here)] if here and here <= stay.keys() else None
+        beside = clocked if inside and clocked is not None else near  # what others call may wait many times
         beside = None if one.each or one.guards or one.need is Need.HOST else beside
         instead = not again and len(others) + 1 < len(before)
         yield replace(one, instead=instead, again=again, follows=follows, beside=beside)
@@ -63,7 +65,7 @@ class _Parts:
 
     def __init__(self, program: Program, loop: Loop) -> None:
         self._loop = loop
-        passes = [one for one in program.operations_of(_BACKWARD) if any(loop in each.loops for each in one.contexts)]
+        passes = program.once(_passes).get(loop, ())
         models = (one for one, _ in program.calls_in.get(loop, ()) if not one.loss)
         places = [place for one in passes for place in self._places(one)]
         places += [(_end(one.document, one.node),) for one in models if loop.holds(one.document, one.node)]
@@ -90,25 +92,40 @@ def _end(document: Document, node: cst.CSTNode) -> int:
     return document.span(node).end.offset
 
 
-def _that_stay(facts: Facts, loop: Loop) -> Iterator[Operation]:
-    """What waits in each pass of a loop for its own sake: the step of a gradient scaler, which asks whether gradients
-    overflowed, unless the optimizer does so on the GPU, and the clipping of an old torch."""
-    for one in _always(facts, loop, (_STEP,)):
+def _passes(program: Program) -> dict[Loop, dict[Operation, None]]:
+    """The backward passes in each loop of a program."""
+    found: dict[Loop, dict[Operation, None]] = {}
+    for one in program.operations_of(_BACKWARD):
+        for loop in {loop for context in one.contexts for loop in context.loops}:
+            found.setdefault(loop, {})[one] = None
+    return found
+
+
+def _always(program: Program) -> dict[Loop, dict[Operation, None]]:
+    """What happens in each pass of each loop of a program, of all that may wait for the GPU for its own sake."""
+    found: dict[Loop, dict[Operation, None]] = {}
+    for one in program.operations_of(*SYNCHRONIZES, _STEP, _CLIP):
+        for context in one.contexts:
+            for loop in context.loops:
+                if happens_always(context, loop):
+                    found.setdefault(loop, {})[one] = None
+    return found
+
+
+def _that_stay(facts: Facts, loop: Loop, always: Iterable[Operation]) -> Iterator[Operation]:
+    """What waits in each pass of a loop for its own sake, of what always happens there: the step of a gradient scaler,
+    which asks whether gradients overflowed, unless the optimizer does so on the GPU, and the clipping of an old
+    torch."""
+    old = facts.target.rules_out("torch", _CLIPS_ON_GPU) or breaks_with(facts, _CLIPS_ON_GPU)
+    for one in always:
         scalers = (each for each in one.contexts if loop in each.loops) if one.what.owner.endswith("GradScaler") else ()
-        if any(is_on(facts, each.subject) and not _is_fused(each.given("optimizer", 0)) for each in scalers):
+        asks = any(is_on(facts, each.subject) and not _is_fused(each.given("optimizer", 0)) for each in scalers)
+        if asks or (old and one.does(_CLIP)):
             yield one
-    if facts.target.rules_out("torch", _CLIPS_ON_GPU) or breaks_with(facts, _CLIPS_ON_GPU):
-        yield from _always(facts, loop, (_CLIP,))
 
 
 def _is_fused(optimizer: Given) -> bool:
     return optimizer.argument("fused").is_literal(True)
-
-
-def _always(facts: Facts, loop: Loop, asked: Iterable[Asked]) -> Iterator[Operation]:
-    for one in facts.program.operations_of(*asked):
-        if any(happens_always(each, loop) for each in one.contexts):
-            yield one
 
 
 def happens_always(context: OperationContext, loop: Loop) -> bool:
