@@ -35,6 +35,37 @@ TIMED = (
     + "def read(value):\n    return value.item()\n"
     + BATCH.replace("    loss.backward()", "    a = loss.item()\n    loss.backward()")
 )
+ONE_FUNCTION = CLASSIFIER + (
+    """
+optimizer = torch.optim.Adam(model.parameters())
+scaler = torch.amp.GradScaler("cuda")
+def learn(x, y):
+    loss = criterion(model(x.to(device, non_blocking=True)), y.to(device, non_blocking=True))
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item()
+for x, y in loader:
+    learn(x, y)
+"""
+)
+WRAPPED = CLASSIFIER + (
+    """
+optimizer = torch.optim.Adam(model.parameters())
+class Scaler:
+    def __init__(self):
+        self._scaler = torch.amp.GradScaler("cuda")
+    def __call__(self, loss, optimizer):
+        self._scaler.scale(loss).backward()
+        self._scaler.step(optimizer)
+        self._scaler.update()
+scaler = Scaler()
+for x, y in loader:
+    loss = criterion(model(x.to(device, non_blocking=True)), y.to(device, non_blocking=True))
+    scaler(loss, optimizer)
+    a = loss.item()
+"""
+)
 STEPS = "    torch.cuda.synchronize()\n"
 
 
@@ -63,6 +94,9 @@ LITTLE_IS_LEFT = {
         "    scaler.step(optimizer)\n",
         "    optimizer.step()\n",
     ),
+    "in one function": (ONE_FUNCTION, "    scaler.step(optimizer)\n", "    optimizer.step()\n"),
+    "before the backward pass": (ONE_FUNCTION, "    scaler.scale", "    print(loss.max().item())\n    scaler.scale"),
+    "in a wrapper": (WRAPPED, "self._scaler.step(optimizer)", "optimizer.step()"),
     "once a step": (
         SCALED,
         "    total += loss.item()",
