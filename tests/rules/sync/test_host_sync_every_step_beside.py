@@ -230,3 +230,11 @@ for x, y in loader:
 def test_a_mask_that_picks_as_many_of_each_row_is_numbers(tmp_path: Path) -> None:
     assert "of each row it picks as many: index with their numbers" in of(PICKED, tmp_path).message
     assert "picks as many" not in of(PICKED.replace(".reshape(n, -1, c)", ".reshape(-1, c)"), tmp_path).message
+
+
+def test_a_synchronization_names_what_waits_without_it(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC215", TIMED + STEPS, tmp_path)
+    assert [one.message for one in found.related] == ["without it, it waits here"]
+    assert found.fix is not None
+    (alone,) = findings_of("ACC215", TIMED.replace("    a = loss.item()\n", "") + STEPS, tmp_path)
+    assert alone.related == ()

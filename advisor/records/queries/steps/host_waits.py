@@ -154,6 +154,12 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
             yield told
 
 
+def reads_beside(facts: Facts, call: Operation) -> Iterator[cst.CSTNode]:
+    """What a document reads in the steps of a loop that would wait if this synchronization did not."""
+    for told in waits_of_each_step(facts):
+        yield from (one.operation.node for one in told.waits if one.beside is call)
+
+
 def _waits(program: Program) -> dict[Document, dict[Loop, list[Wait]]]:
     """Where each document of a program makes each step of a loop wait, in no order."""
     found: dict[Document, dict[Loop, list[Wait]]] = {}
