@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from accel_advisor.finding import Finding, Pause, Severity
 from accel_advisor.records.facts import Facts
@@ -22,11 +23,11 @@ class HostSyncEveryStep(Rule):
         a mask do, a tensor as an index, size, bound or factor, what asks whether it failed (`torch.linalg.inv`);
         buffers of a module too (`int(self.step)`). What a step reads twice counts once. Functions that the loop calls
         are a part of it, and so are the methods of a model and of its parts: each file reports what stands in it, with
-        the calls in the loop that lead there. It is a warning from three waits on, where a step waits for each
-        parameter or sample, and where only every hundredth uses what is read; not for what the host computes with
-        values that the step goes on with (a matching, a plan, a score, a size). A tensor on an unknown device
-        counts where the program names a GPU, and in the `step` of a project's own optimizer. Epochs of one step are
-        reported from three on.
+        the calls in the loop that lead there. It is a warning from three waits on (reads that stand together in the
+        loop are one), where a step waits for each parameter or sample, and where only every hundredth uses what is
+        read; not for what the host computes with values that the step goes on with (a matching, a plan, a score, a
+        size). A tensor on an unknown device counts where the program names a GPU, and in the `step` of a project's own
+        optimizer. Epochs of one step are reported from three on.
 
     Why it costs time
         To read a value the host waits until all that it has queued is done, and the GPU then idles until it has queued
@@ -64,11 +65,15 @@ class HostSyncEveryStep(Rule):
         total, largest = torch.stack(losses).sum().item(), torch.stack(maxima).max().item()
 
     When to ignore it
-        Where a step is long. The rule is silent about what a condition guards that changes from step to step (`if step
-        % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about debugging, about evaluation
-        (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, where the loop steps an
-        environment and waits for values alone, or outside of what learns, and about `loss.data[0]` where torch is known
-        to be 0.4 or later, in which it is a tensor or an error. An option or an early end guards nothing.
+        Where a step is long. A read in a loop is of little consequence (`--minor`) where each step synchronizes, and
+        any read where it has the same model call or `backward()` before and behind it as what waits in any case: the
+        `step` of a `GradScaler` for an optimizer that is not fused, `clip_grad_norm_` before torch 1.7, what the host
+        computes with, or what decides about `backward()`; waits for each parameter or sample are not. The rule is
+        silent about what decides about `backward()` (`if loss < limit:`), about what a condition guards that changes
+        from step to step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about
+        debugging, about evaluation (what else stands under `no_grad` is a part of the step), where the optimizer is
+        LBFGS, where the loop steps an environment and waits for values alone, or outside of what learns, and about
+        `loss.data[0]` where torch is known to be 0.4 or later. An option or an early end guards nothing.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -83,22 +88,21 @@ class HostSyncEveryStep(Rule):
         yield from (self._report(facts, found) for found in waits_of_each_step(facts))
 
     def _report(self, facts: Facts, found: LoopWaits) -> Finding:
-        document, loop = facts.document, found.loop
-        first, *others = found.waits
-        at = first.operation.node
+        document, loop, first = facts.document, found.loop, found.first
+        at, stays = first.operation.node, first.beside
         often, where = (f"{found.count} times ", "first ") if found.count > 1 else ("", "")
         times = f"{often}at every step{f', for each {first.each}' if first.each else ''}, {where}"
-        claim = f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}"
-        remedy = f"{found.remedy}"
+        claim = f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}{found.clause}"
+        others = (one for one in found.waits if one is not first)
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
         related += [also_at(one.document, one.node, "it is called here") for one in found.callers]
         related += [also_at(loop.document, one, "steps come there from here") for one in found.ways]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))
-        level, wait = Severity.WARNING if found.costly else Severity.INFO, wait_in(loop, Pause.READS)
-        return self.finding(
-            facts, at, claim, remedy, severity=level, related=related, since=found.since, basis=found.basis, wait=wait
-        )
+        related += [also_at(stays.document, stays.node, "the step waits here in any case")] if stays else []
+        level, wait = Severity.WARNING if found.costly else Severity.INFO, None if stays else wait_in(loop, Pause.READS)
+        told = partial(self.finding, facts, at, claim, found.remedy, severity=level, related=related, wait=wait)
+        return told(since=found.since, basis=found.basis, minor=stays is not None)
 
     def _beside(self, other: Wait) -> str:
         here = "or here, in another branch" if other.instead else "it waits here too"

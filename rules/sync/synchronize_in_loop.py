@@ -8,8 +8,9 @@ from accel_advisor.finding import Applicability, Finding, Fix, Pause, Related, S
 from accel_advisor.records.actions import AnyCall, any_calls, within
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.steps.host_waits import READINGS, SYNCHRONIZES
+from accel_advisor.records.queries.steps.host_waits import READINGS, reads_beside
 from accel_advisor.records.queries.steps.training_steps import happens_in_each_step, loop_of_each_step, wait_in
+from accel_advisor.records.queries.waits.waits_beside import SYNCHRONIZES
 from accel_advisor.rule import Rule, also_at, remove_statement
 
 MEASURES = (
@@ -23,7 +24,8 @@ class SynchronizeInLoop(Rule):
 
     What it does
         Finds `torch.cuda.synchronize()` in the loop over a loader, or in that of a training, in a program that has no
-        events and does not copy between streams. Where a step reads the clock, only trainings over a loader count.
+        events and does not copy between streams, and names the reads of the loop that would wait in its place. Where a
+        step reads the clock, only trainings over a loader count.
 
     Why it costs time
         The host stops until the GPU has done everything, which then has nothing to do until the host queues more.
@@ -79,9 +81,9 @@ class SynchronizeInLoop(Rule):
         code = facts.document.code(operation.node)
         claim = f"`{code}` lets the GPU run dry at every step"
         remedy = "drop it, PyTorch keeps the order by itself"
-        edit, related, wait = None, self._way(facts, operation, loop), wait_in(loop, Pause.SYNCHRONIZES)
-        if not related:
-            edit = remove_statement(facts.document, operation.statement, loop.body)
+        related, wait = self._way(facts, operation, loop), wait_in(loop, Pause.SYNCHRONIZES)
+        inside = loop.holds(facts.document, operation.node)
+        edit = remove_statement(facts.document, operation.statement, loop.body) if inside else None
         fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
         return self.finding(facts, operation.node, claim, remedy, fix=fix, related=related, wait=wait)
 
@@ -94,9 +96,10 @@ class SynchronizeInLoop(Rule):
         return self.finding(facts, first.node, claim, remedy, related=related, wait=wait_in(loop, Pause.SYNCHRONIZES))
 
     def _way(self, facts: Facts, operation: Operation, loop: Loop) -> list[Related]:
-        """The loop that calls an operation, where that stands elsewhere."""
+        """What waits in its place without it, and the loop that calls it, where that stands elsewhere."""
+        reads = [also_at(facts.document, one, "without it, it waits here") for one in reads_beside(facts, operation)]
         inside = loop.holds(facts.document, operation.node)
-        return [] if inside else [also_at(loop.document, loop.node, "the steps of this loop call it")]
+        return reads if inside else [*reads, also_at(loop.document, loop.node, "the steps of this loop call it")]
 
     def _needed(self, facts: Facts) -> bool:
         """Whether the program measures by events, keeps several streams, or copies to the host asynchronously."""

@@ -380,4 +380,6 @@ def test_waits_at_every_step(tmp_path: Path) -> None:
     source = REGRESSION + REGRESSION_STEP + "    a = loss.item()  # -> ACC208 info none\n    b = float(out.max())\n"
     found = check(source, tmp_path)
     assert len(found[0].related) == 1
-    check(source.replace("ACC208 info", "ACC208 warning") + "    print(out.mean())\n", tmp_path)
+    check(source + "    print(out.mean())\n", tmp_path)
+    apart = "    c = out.detach().cpu()\n    d = out.max(1)[0].cpu()\n"
+    check(source.replace("ACC208 info", "ACC208 warning") + apart, tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,6 @@ from accel_advisor.records.queries.steps.step_values import (
     is_drawn,
     is_on_host,
     is_reduced,
-    read_by,
     reads_one_of_many,
     reads_own_state,
     reads_parameter,
@@ -38,9 +36,11 @@ from accel_advisor.records.queries.waits.host_work import (
     is_given_to_a_model,
     is_of_a_copy,
     is_worked_on,
+    picks_alike,
     sends_back,
 )
 from accel_advisor.records.queries.waits.step_waits import MANY, LoopWaits, Need, Wait
+from accel_advisor.records.queries.waits.waits_beside import happens_always, waits_beside
 from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import (
     dotted,
@@ -55,7 +55,7 @@ from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
-    from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.records.facts import Facts, Loop, Program
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.source.document import Document
@@ -126,8 +126,6 @@ _WAITING = (
     *_ADDS,
     *_FAILS,
 )
-SYNCHRONIZES = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
-"""Functions that wait until the GPU has done everything."""
 READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
 """Functions that read a clock."""
 
@@ -141,14 +139,7 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     an optimizer a closure, as LBFGS needs, which has to know the values, nor of questions alone without which steps go
     wrong; nor, where it steps an environment, of what decides on its actions, or of values alone that it reads where it
     learns."""
-    gpu = gpu_of(facts)
-    found: dict[Loop, list[Wait]] = {}
-    for operation, loop, basis in _at_every_step(facts, gpu):
-        late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
-        each, guards = happens_for_each(loop, operation), checks and guards_step(loop, operation)
-        found.setdefault(loop, []).append(
-            Wait(operation, _need(facts, loop, operation), basis, late, checks, each, guards)
-        )
+    found = facts.program.once(_waits).get(facts.document, {})
     acting = acting_loops(facts, found)
     for loop, waits in found.items():
         if only_differentiates(facts.program, loop) or _gives_closures(loop) or all(one.guards for one in waits):
@@ -158,9 +149,40 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
             if all(one.need is Need.VALUES for one in waits):
                 continue  # the next action waits for whatever comes last
         waits.sort(key=partial(_order, facts.document, loop))
-        told = LoopWaits(loop, tuple(_told_apart(loop, waits)))
+        told = LoopWaits(loop, tuple(waits_beside(facts, loop, waits, facts.program.once(_needed).get(loop, ()))))
         if told.count >= MANY or not loop.goes_over_epochs:
             yield told
+
+
+def reads_beside(facts: Facts, call: Operation) -> Iterator[cst.CSTNode]:
+    """What a document reads in the steps of a loop that would wait if this synchronization did not."""
+    for told in waits_of_each_step(facts):
+        yield from (one.operation.node for one in told.waits if one.beside is call)
+
+
+def _waits(program: Program) -> dict[Document, dict[Loop, list[Wait]]]:
+    """Where each document of a program makes each step of a loop wait, in no order."""
+    found: dict[Document, dict[Loop, list[Wait]]] = {}
+    for facts in program:
+        here = found.setdefault(facts.document, {})
+        for operation, loop, basis in _at_every_step(facts, gpu_of(facts)):
+            late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
+            each, guards = happens_for_each(loop, operation), guards_step(loop, operation)
+            need = _need(facts, loop, operation)
+            here.setdefault(loop, []).append(Wait(operation, need, basis, late, checks, each, guards))
+    return found
+
+
+def _needed(program: Program) -> dict[Loop, list[Operation]]:
+    """What each loop waits for in each pass because the step cannot do without the values, whatever options say."""
+    found: dict[Loop, list[Operation]] = {}
+    for here in program.once(_waits).values():
+        for loop, waits in here.items():
+            needed = [one.operation for one in waits if one.guards or one.need is Need.HOST]
+            found.setdefault(loop, []).extend(
+                one for one in needed if any(happens_always(context, loop) for context in one.contexts)
+            )
+    return found
 
 
 def _gives_closures(loop: Loop) -> bool:
@@ -180,30 +202,6 @@ def reads_in_each_pass(facts: Facts, loop: Loop) -> bool:
     )
 
 
-def _told_apart(loop: Loop, waits: list[Wait]) -> Iterator[Wait]:
-    """The waits of a loop, in order, with what keeps one from being a wait besides those before it."""
-    before: list[tuple[Operation, object]] = []
-    for one in waits:
-        value = one if one.need is Need.FAILURE else read_by(loop, one.operation)
-        beside = [(other, read) for other, read in before if not _excludes(other, one.operation)]
-        again = any(read == value for _, read in beside)
-        before.append((one.operation, value))
-        yield replace(one, instead=not again and len(beside) + 1 < len(before), again=again)
-
-
-def _excludes(one: Operation, other: Operation) -> bool:
-    """Whether two operations stand in branches of which one is taken."""
-    return all(
-        any(here.node is there.node and here.branch != there.branch for here in left for there in right)
-        for left in (_branches(context) for context in one.contexts)
-        for right in (_branches(context) for context in other.contexts)
-    )
-
-
-def _branches(context: OperationContext) -> list[Condition]:
-    return [one for one in context.conditions if one.branch is not None]
-
-
 def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
     if operation.what in _REPEATS:
         return Need.COUNTS
@@ -218,6 +216,8 @@ def _need(facts: Facts, loop: Loop, operation: Operation) -> Need:
     if operation.does(*_FAILS):
         return Need.FAILURE
     if operation.does(*_SIZED):
+        if picks_alike(operation):
+            return Need.EVEN
         return Need.PART if is_given_to_a_model(facts, operation) else Need.SIZE
     if operation.does(*_COPIES) and sends_back(operation):
         return Need.HOST

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
+from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import dotted, named_parameters, names_read_in, self_attribute
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
@@ -290,17 +291,24 @@ def is_checked(loop: Loop, operation: Operation) -> bool:
 
 
 def guards_step(loop: Loop, operation: Operation) -> bool:
-    """Whether what an operation reads decides whether the rest of a step is skipped (``if isnan(loss): continue``): the
-    training would go wrong without it."""
-    if not is_checked(loop, operation):
+    """Whether what an operation reads decides whether the rest of a step is skipped (``if isnan(loss): continue``), or
+    whether gradients are computed at all (``if loss < limit: loss.backward()``): the training would go wrong without
+    it."""
+    if not loop.holds(operation.document, operation.node):
         return False
-    holder = _holder(operation)
+    checked, holder = is_checked(loop, operation), _holder(operation)
     for one in descendants(loop.node, cst.If):
-        if isinstance(one, cst.If) and _goes_on(one.body):
-            parts = list(descendants(one.test))
-            if any(each is operation.node or (holder and dotted(each) == holder) for each in parts):
-                return True
+        assert isinstance(one, cst.If)
+        parts = list(descendants(one.test))
+        if not any(each is operation.node or (holder and dotted(each) == holder) for each in parts):
+            continue
+        if (checked and _goes_on(one.body)) or _computes_gradients(one.body) is not _computes_gradients(one.orelse):
+            return True
     return False
+
+
+def _computes_gradients(branch: cst.CSTNode | None) -> bool:
+    return branch is not None and next(calls_of_backward(branch), None) is not None
 
 
 def _goes_on(body: cst.BaseSuite) -> bool:

@@ -83,6 +83,16 @@ def is_given_to_a_model(facts: Facts, operation: Operation) -> bool:
     return not facts.program.once(_learners).isdisjoint(map(id, calls))
 
 
+def picks_alike(operation: Operation) -> bool:
+    """Whether what an operation picks takes a shape at once in which all lengths are given but one, behind the first:
+    ``x[mask].reshape(batch, -1, channels)`` has as many of each row."""
+    for call in descendants(operation.statement, cst.Call):
+        shaped = isinstance(call.func, cst.Attribute) and call.func.attr.value in ("reshape", "view")
+        if shaped and cst.ensure_type(call.func, cst.Attribute).value is operation.node and len(call.args) > 2:
+            return any(isinstance(one.value, cst.UnaryOperation) for one in call.args[1:-1])
+    return False
+
+
 def _learners(program: Program) -> frozenset[int]:
     """The calls of a program, by identity, of models with layers, and of methods whose names are those
     of such that run a backward pass."""

@@ -40,6 +40,7 @@ class Need(Enum):
     REDUCED = "compute with it as a tensor, since the other processes had a part in it"
     HOST = f"{_HOST}only computing that on the GPU spares the wait"
     STATE = "ask a Python attribute beside the buffer, set wherever that changes, `_load_from_state_dict` included"
+    EVEN = "of each row it picks as many: index with their numbers (`torch.gather`), which need no counting"
     SIZE = "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do"
     PART = "a model is called on what it picks: only a mask of values that the host has, or a fixed number, spares that"
     COUNTS = "pass `output_size`"
@@ -63,6 +64,8 @@ class Wait:
         guards: whether the rest of the step is skipped where it is not.
         instead: whether it stands in a branch that excludes another one that waits.
         again: whether another one reads the same value before it, and waits in its place.
+        follows: whether the text of the loop reads something else right before it, so that little is left to wait for.
+        beside: what waits in the same part of a step in any case, so that next to nothing is left to wait for.
     """
 
     operation: Operation
@@ -74,6 +77,8 @@ class Wait:
     guards: bool = False
     instead: bool = False
     again: bool = False
+    follows: bool = False
+    beside: Operation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +90,25 @@ class LoopWaits:
     waits: tuple[Wait, ...]
 
     @property
+    def first(self) -> Wait:
+        """The first that is not beside one which stays, nor such a one that guards the step, or else the first of
+        all."""
+        return next((one for one in self.waits if one.beside is None and not one.guards), self.waits[0])
+
+    @property
+    def clause(self) -> str:
+        """What the first of them is beside, and how the others stand to it, as a part of a sentence; or empty."""
+        stays = self.first.beside
+        apart = [one for one in self.waits if not one.follows]
+        near = ", where the reads stand together, so that little is left to wait for after the first"
+        together = near if self.count > 1 and _count(apart) == 1 else ""
+        beside = f", though the step waits at `{stays.document.code(stays.node)}` in any case" if stays else ""
+        return f"{together}{beside}"
+
+    @property
     def basis(self) -> Evidence:
         """What the first of them rests on."""
-        return self.waits[0].basis
+        return self.first.basis
 
     @property
     def count(self) -> int:
@@ -118,7 +139,7 @@ class LoopWaits:
     @property
     def remedy(self) -> str:
         """What to do about the first of them, in words."""
-        first, need = self.waits[0], self.waits[0].need
+        first, need = self.first, self.first.need
         if first.checks:
             return "check that the value is finite every few hundred steps"
         if first.late:
@@ -140,9 +161,11 @@ class LoopWaits:
     @property
     def costly(self) -> bool:
         """Whether it is worth a warning: a step waits often, or late, or for each of many things, other than for what
-        the host computes, and it is not that of an optimizer which nothing in the program is seen to use."""
-        spared = [one for one in self.waits if one.need is not Need.HOST]
-        many = _count(spared) >= MANY and not self.loop.goes_over_epochs
+        the host computes or beside another that stays, and it is not that of an optimizer which nothing in the program
+        is seen to use. What stands together waits once."""
+        spared = [one for one in self.waits if one.need is not Need.HOST and one.beside is None]
+        apart = [one for one in spared if not one.follows]
+        many = _count(apart) >= MANY and not self.loop.goes_over_epochs
         unused = Ground.OPTIMIZER in self.basis.grounds
         return not unused and (many or any(one.late or one.each for one in spared))
 
