@@ -34,6 +34,7 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     import libcst as cst
 
+    from accel_advisor.source.document import Document
 
 __all__ = ["Birth", "Class", "Given", "Module"]
 
@@ -97,6 +98,11 @@ class Given:
     def written(self) -> bool:
         """Whether it is a literal: a string, a number, True, False or None."""
         return isinstance(self._value, Constant)
+
+    def is_written_in(self, document: Document) -> bool:
+        """Whether it is a literal that stands in this file; one of another file may be a default of its settings."""
+        known = self._value
+        return isinstance(known, Constant) and known.origin is not None and known.origin.document is document
 
     @property
     def literal(self) -> object:

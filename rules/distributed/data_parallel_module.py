@@ -72,7 +72,7 @@ class DataParallelModule(Rule):
             return
         wrappings = facts.operations_of(*WRAPPERS)
         for operation in wrappings:
-            if self._has_one_device(operation) or never_runs(facts, operation):
+            if self._has_one_device(facts, operation) or never_runs(facts, operation):
                 continue
             code = facts.document.code(operation.node)
             claim = f"`{code}` drives all GPUs from one process and copies the model to them in every step"
@@ -86,6 +86,6 @@ class DataParallelModule(Rule):
             minor = minor or is_never_asked(facts, operation)
             yield self.finding(facts, operation.node, claim, remedy, severity=severity, minor=minor, group="wrappers")
 
-    def _has_one_device(self, operation: Operation) -> bool:
+    def _has_one_device(self, facts: Facts, operation: Operation) -> bool:
         lists = [one.items for one in operation.given("device_ids", 1).alternatives]
-        return all(one is not None and len(one) == 1 and one[0].written for one in lists)
+        return all(one is not None and len(one) == 1 and one[0].is_written_in(facts.document) for one in lists)

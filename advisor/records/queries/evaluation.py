@@ -183,10 +183,12 @@ def _in_a_step(facts: Facts, loop: Loop) -> Evaluation | None:
 
 
 def _over_samples(facts: Facts, loop: Loop, models: _Calls) -> Evaluation | None:
-    """How a loop that takes no batches evaluates a model: sample by sample, in evaluation mode, and in no training
-    step. A loop over the parts of a model is none."""
+    """How a loop that takes no batches evaluates a model: sample by sample, in evaluation mode, and neither in a
+    training step nor around one, as a loop over epochs is. A loop over the parts of a model is none."""
     within_module = not {"forward", "__call__"}.isdisjoint(loop.functions)
     if not isinstance(loop.node, cst.For) or within_module or any(outer.learns for outer in loop.outer):
+        return None
+    if any(one.backward and one.is_within(loop) for known in facts.program for one in known.loops):
         return None
     bound = names_read_in(loop.node.target)
     for call, context in models:

@@ -171,3 +171,30 @@ loader = make(conf.train, conf.load())
 @pytest.mark.parametrize(("given", "count"), [("settings.get('pin', False)", 1), ("True", 0), ("conf.pin", 0)])
 def test_an_entry_of_a_dict_that_branches_made_is_read_through_its_name(given: str, count: int, tmp_path: Path) -> None:
     assert len(findings_of("ACC101", HEAD + BRANCHES.format(given) + COPIES, tmp_path)) == count
+
+
+BESIDE = (
+    HEAD
+    + """
+def train():
+    for {names} in loader:
+        step(conf.again({first}), {labels}.cuda())
+train()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "first", "labels", "minor"),
+    [
+        ("x, y", "x", "y", True),
+        ("_, y", "y", "y", False),
+        ("index, x", "x", "x", False),
+        ("index, x", "index", "x", True),
+    ],
+)
+def test_labels_alone_are_little_and_samples_behind_what_nothing_reads_are_not(
+    names: str, first: str, labels: str, minor: bool, tmp_path: Path
+) -> None:
+    (found,) = findings_of("ACC101", BESIDE.format(names=names, first=first, labels=labels), tmp_path)
+    assert found.minor is minor

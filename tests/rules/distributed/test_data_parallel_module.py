@@ -68,6 +68,12 @@ def pair(source: str, condition: str, instead: str = "", others: dict[str, str] 
 PAIRS = {
     "one device": pair("model = nn.DataParallel(Net().cuda(), device_ids=[0])\n", ", device_ids=[0]"),
     "one device by position": pair("model = nn.DataParallel(Net().cuda(), [0])\n", ", [0]"),
+    "one device that a file of settings does not change": pair(
+        "from conf import cfg\nGPUS = (0,)\nmodel = nn.DataParallel(Net().cuda(), device_ids=GPUS)\n",
+        "device_ids=GPUS",
+        "device_ids=cfg.GPUS",
+        {"conf.py": "from yacs.config import CfgNode\ncfg = CfgNode()\ncfg.GPUS = (0,)\n"},
+    ),
     "no CUDA in sight": pair("model = nn.DataParallel(Net())\n", "Net())\n", "Net().cuda())\n"),
     "only mps": pair("model = nn.DataParallel(Net().to('mps'))\n", "'mps'", "'cuda'"),
     "only a question": pair(

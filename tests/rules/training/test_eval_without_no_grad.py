@@ -789,6 +789,23 @@ def train(samples, turns):
             model.zero_grad()
         decode(samples, model)
 """,
+    "once an epoch, behind a loop that evaluates": """
+model = nn.Linear(8, 2)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+def load():
+    return torch.zeros(8, 8)
+loader, others = DataLoader(TensorDataset(load())), DataLoader(TensorDataset(load()))
+for epoch in range(9):
+    model.train()
+    for (x,) in loader:
+        model(x).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model.eval()
+    for (x,) in others:  # -> warning
+        print(model(x).argmax(1))
+    show(model(load()))
+""",
     "beside training, by name": """
 model = nn.Linear(8, 2)
 loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
