@@ -279,7 +279,15 @@ except OSError as error:
     def state(self, file: Path) -> tuple[object, ...]:
         """All that a write changes: not the time of access, which any reader moves."""
         of = file.stat()
-        return (of.st_ino, of.st_mode, of.st_uid, of.st_gid, of.st_nlink, of.st_mtime_ns, of.st_ctime_ns), file.read_bytes()
+        return (
+            of.st_ino,
+            of.st_mode,
+            of.st_uid,
+            of.st_gid,
+            of.st_nlink,
+            of.st_mtime_ns,
+            of.st_ctime_ns,
+        ), file.read_bytes()
 
     def test_what_can_be_written_is_the_same_afterwards(self, file: Path) -> None:
         os.utime(file, (0, 0))  # so that reading it moves the time of access, whenever this runs
