@@ -12,7 +12,8 @@ import libcst as cst
 from accel_advisor.analysis.receivers import Receivers
 from accel_advisor.analysis.step_functions import calls_steps, is_step_of_optimizer, is_step_of_training
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.frames import Entry, NamedCall, may_stop_autograd
+from accel_advisor.interpreter.autograd_state import decorators_around, may_stop_autograd
+from accel_advisor.interpreter.frames import Entry, NamedCall
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters, takes, takes_what_it_is_given
 from accel_advisor.interpreter.resolution import builds_modules, class_member, parts_of
@@ -336,7 +337,7 @@ def _training_among(*calls: list[Surroundings]) -> Surroundings | None:
 def _trains(forward: Function) -> bool:
     """Whether no decorator of a ``forward`` keeps autograd from recording, and its class is not named for less."""
     less = forward.owner is not None and _EVALUATES.search(forward.owner.name)
-    return not less and not any(map(may_stop_autograd, forward.decorators))
+    return not less and not any(map(may_stop_autograd, decorators_around(forward)))
 
 
 def _inputs(forward: Function) -> Iterator[tuple[str, Value, bool]]:

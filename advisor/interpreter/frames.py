@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import libcst as cst
 
+from accel_advisor.interpreter.autograd_state import decorators_around, may_stop_autograd
 from accel_advisor.records.around import Surroundings
 from accel_advisor.records.clock import Clock
 from accel_advisor.records.conditions import Condition
@@ -16,21 +17,14 @@ from accel_advisor.records.loops import Loop
 from accel_advisor.syntax.variation import Passes
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, TRAINING_STEPS
 from accel_advisor.tables.library_methods import LIBRARY_METHODS
-from accel_advisor.tables.wrappers import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import HOST, Place
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import Layer
 from accel_advisor.values.values import (
-    Choice,
     Class,
-    Constant,
-    Device,
     Function,
-    Iterated,
-    Loader,
     Module,
-    Opaque,
     Qualified,
     Value,
 )
@@ -141,7 +135,7 @@ class Frame:
             conditions=self.conditions,
             every=self.every,
             place=self.place,
-            outside=(*self.around, *function.decorators),
+            outside=(*self.around, *decorators_around(function)),
             statement=self.statement,
             caller=self,
             site=site,
@@ -378,15 +372,6 @@ class CalledModules:
         calls = self._unfollowed
         at = min(range(len(calls)), key=lambda at: not any(one.learns for one in calls[at].around.loops), default=None)
         return calls.pop(at) if at is not None else None
-
-
-def may_stop_autograd(value: Value) -> bool:
-    """Whether autograd may record nothing under a context manager or decorator."""
-    if isinstance(value, Choice):
-        return any(may_stop_autograd(one) for one in value.options)
-    if isinstance(value, (Opaque, Qualified)):
-        return value.name in STOPS_AUTOGRAD or not value.name.startswith(LEAVES_AUTOGRAD)
-    return not isinstance(value, (Constant, Device, Iterated, Loader))
 
 
 def is_training_step(function: Function) -> bool:

@@ -10,8 +10,8 @@ import libcst as cst
 
 from accel_advisor.interpreter.abstract_machine import Left
 from accel_advisor.interpreter.assignment import assign
+from accel_advisor.interpreter.autograd_state import leaves_autograd, may_stop_autograd
 from accel_advisor.interpreter.expressions import truth
-from accel_advisor.interpreter.frames import may_stop_autograd
 from accel_advisor.interpreter.import_statements import import_module, import_names
 from accel_advisor.interpreter.iteration import element_of, take_from_objects
 from accel_advisor.interpreter.library.dicts import update_mapping
@@ -28,10 +28,9 @@ from accel_advisor.interpreter.parameters import (
     untaken_branches,
 )
 from accel_advisor.records.actions import Act, Call, Decorates
-from accel_advisor.syntax.shapes import devices_asked_for, dotted, modulus_in, names_epoch
+from accel_advisor.syntax.shapes import devices_asked_for, modulus_in, names_epoch
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH
-from accel_advisor.tables.wrappers import LEAVE_AUTOGRAD_BY_NAME
 from accel_advisor.values.graphs import graph_of, sum_of
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.scope import Scope
@@ -41,6 +40,7 @@ from accel_advisor.values.values import (
     Cell,
     Choice,
     Class,
+    Configured,
     Constant,
     Device,
     Function,
@@ -102,9 +102,16 @@ def _augmented(machine: Machine, node: cst.AugAssign) -> bool:
         return False
     if isinstance(before, (Iterated, Sequence)):
         assign(machine, node.target, Iterated(join(element_of(machine, before), element_of(machine, value))))
-    elif isinstance(before, Tensor) or not isinstance(before, Cell):
-        assign(machine, node.target, UNKNOWN)
+    elif not isinstance(before, Cell):
+        assign(machine, node.target, _after_number(before, value))
     return False
+
+
+def _after_number(before: Value, value: Value) -> Value:
+    """What becomes of a number that a tensor is added to: a tensor where that one is."""
+    if not isinstance(before, (Constant, Configured)) or not isinstance(value, Tensor):
+        return UNKNOWN
+    return Tensor(value.place, proven=value.proven, scalar=value.scalar, fills=value.fills, basis=value.basis)
 
 
 def _return(machine: Machine, node: cst.Return) -> bool:
@@ -273,7 +280,7 @@ def _with(machine: Machine, node: cst.With) -> bool:
     for item in node.items:
         value = machine.evaluate(item.item)
         stops = may_stop_autograd(value)
-        harmless = stops and _is_named_for_other_things(item.item)
+        harmless = stops and leaves_autograd(machine.document, item.item, value, node.body, frame.function)
         frame.managers.append(Opaque("open") if harmless else value)
         if stops and not harmless:
             machine.recorder.autograd_stopped(machine.frame.loops)
@@ -287,12 +294,6 @@ def _with(machine: Machine, node: cst.With) -> bool:
     finally:
         frame.place = place
         del frame.managers[entered:]
-
-
-def _is_named_for_other_things(manager: cst.BaseExpression) -> bool:
-    """Whether a context manager opens a file, as ``path.open()`` does of whatever path, or is called something else
-    that has nothing to do with autograd."""
-    return isinstance(manager, cst.Call) and dotted(manager.func).rpartition(".")[2] in LEAVE_AUTOGRAD_BY_NAME
 
 
 def _try(machine: Machine, node: cst.Try | cst.TryStar) -> bool:
