@@ -16,7 +16,7 @@ from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.known_datasets import MEMORY_DATASETS
 from accel_advisor.tables.sample_work import DECODERS, SAMPLE_COSTS
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
-from accel_advisor.values.values import Function, Instance, Opaque, Qualified, Tensor, Value, options_of
+from accel_advisor.values.values import Class, Function, Instance, Opaque, Qualified, Tensor, Value, options_of
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
@@ -40,16 +40,17 @@ def sample_cost(machine: Machine, dataset: Instance) -> SampleCost:
     calls = light = False
     keeps = _keeps_arrays(machine, dataset)
     for name, (owner, function) in methods.items():
-        for node in descendants(function.body, cst.Call):
-            attribute = self_attribute(node.func)
+        for call in descendants(function.body, cst.Call):
+            called = _called(machine, owner, call)
+            attribute = self_attribute(called)
             if attribute is not None:
                 light |= attribute not in methods and not (keeps and _holds_nothing_to_do(machine, dataset, attribute))
                 continue
-            callee = value_of(machine, owner.scope.globals, node.func)
+            callee = value_of(machine, owner.scope.globals, called)
             if isinstance(callee, Qualified):
                 cost = SAMPLE_COSTS.get(callee.name)
                 if cost is not None:
-                    words = f"`{cls.name}.{name}` {cost} for each sample (`{dotted(node.func)}`)"
+                    words = f"`{cls.name}.{name}` {cost} for each sample (`{dotted(called)}`)"
                     return SampleCost("costly", words, callee.name in DECODERS)
                 light |= callee.name not in ("len", "int", "range", "float") and callee.name not in TENSOR_FACTORIES
             elif isinstance(callee, Function) and callee.owner is None:
@@ -63,6 +64,12 @@ def sample_cost(machine: Machine, dataset: Instance) -> SampleCost:
     if light or calls:
         return SampleCost("light" if light and not calls else "unknown", f"`{cls.name}` computes each sample")
     return SampleCost("memory", f"`{cls.name}` indexes data in memory")
+
+
+def _called(machine: Machine, owner: Class, call: cst.Call) -> cst.BaseExpression:
+    """What a call of a method calls: of ``map``, the function that it is given."""
+    maps = bool(call.args) and value_of(machine, owner.scope.globals, call.func) == Qualified("map")
+    return call.args[0].value if maps else call.func
 
 
 def _keeps_arrays(machine: Machine, dataset: Instance) -> bool:

@@ -400,6 +400,16 @@ PAIRS = {
         "joblib.Parallel(4)(joblib.delayed(work)(i) for i in range(4))",
         "work(0)",
     ),
+    "joblib's processes, and not its threads": Pair(
+        PAIR_HEAD + WORK + "import joblib\njoblib.Parallel(4, backend='loky')(joblib.delayed(work)(i) for i in [1])\n",
+        "'loky'",
+        "'threading'",
+    ),
+    "joblib, unless threads are preferred": Pair(
+        PAIR_HEAD + WORK + "import joblib\njoblib.Parallel(4)(joblib.delayed(work)(i) for i in [1])\n",
+        "Parallel(4)",
+        "Parallel(4, prefer='threads')",
+    ),
     "a daemon": Pair(
         PAIR_HEAD + WORK + "import multiprocessing as mp\nmp.Process(target=work, args=(1,), daemon=True).start()\n",
         ", daemon=True",
@@ -493,6 +503,20 @@ loader = DataLoader(train, pin_memory=True)  # -> ACC102 warning unsafe
         HEAD + source + LOOP, tmp_path, {"reading.py": "import cv2\ndef read(i):\n    return cv2.imread(str(i))\n"}
     )
     assert "`Files.one` reads and decodes an image" in found[0].message
+
+
+@pytest.mark.parametrize(("made", "mark"), [("map(read, (i, i))", "warning unsafe"), ("map(float, (i, i))", "")])
+def test_sees_the_cost_of_what_map_is_given(made: str, mark: str, tmp_path: Path) -> None:
+    source = f"""
+from reading import read
+class Files(Dataset):
+    def __len__(self): return 2
+    def __getitem__(self, i):
+        a, b = {made}
+        return torch.as_tensor(a), torch.as_tensor(b)
+loader = DataLoader(Files(), pin_memory=True){f"  # -> ACC102 {mark}" if mark else ""}
+"""
+    check(HEAD + source + LOOP, tmp_path, {"reading.py": "import cv2\ndef read(i):\n    return cv2.imread(str(i))\n"})
 
 
 def test_only_an_opportunity_where_samples_are_computed(tmp_path: Path) -> None:

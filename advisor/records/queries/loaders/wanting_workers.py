@@ -125,8 +125,9 @@ def _works_in_workers(facts: Facts, loader: LoaderCall) -> bool:
 
 def _has_childless_processes(facts: Facts) -> bool:
     """Whether the program works in processes that may not start workers."""
-    started = facts.program.operations_of(*_STARTERS)
-    return facts.does(*_POOLS) or any(not one.gives("daemon", False) and not one.lacks("daemon") for one in started)
+    started, pools = facts.program.operations_of(*_STARTERS), facts.program.operations_of(*_POOLS)
+    daemons = any(not one.gives("daemon", False) and not one.lacks("daemon") for one in started)
+    return daemons or not all(one.gives("backend", "threading") or one.gives("prefer", "threads") for one in pools)
 
 
 def _would_not_start(facts: Facts, loader: LoaderCall) -> bool:
