@@ -245,16 +245,15 @@ class Frame:
         node: cst.CSTNode,
         test: cst.BaseExpression | None,
         decided: cst.CSTNode | None = None,
-        branch: int | None = None,
         branches: int = 0,
     ) -> Condition:
         """The condition that a test is here; without a test, one that no two passes share."""
         function = self.function.node if self.function is not None else None
         if not self.loops:
-            return Condition(node, None, None, branch, branches, function=function)
+            return Condition(node, None, None, branches=branches, function=function)
         level = self.passes.level(test, decided) if test is not None else len(self.loops)
         varies = self.loops[level - 1] if level else None
-        return Condition(node, self.loops[-1], varies, branch, branches, function=function)
+        return Condition(node, self.loops[-1], varies, branches=branches, function=function)
 
     @property
     def default_place(self) -> Place:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.written_out.arithmetic import Arithmetic, functions_called, number_of
-from accel_advisor.records.queries.written_out.definitions import Definition, computing_functions
+from accel_advisor.records.queries.written_out.definitions import computing_functions
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -25,14 +25,10 @@ class LayerNorm:
 
     Attributes:
         node: the quotient.
-        tensor: what is normalized.
-        definition: the method that it stands in.
         last: whether it goes over the last dimension; over the second otherwise.
     """
 
     node: cst.BinaryOperation
-    tensor: cst.BaseExpression
-    definition: Definition
     last: bool
 
 
@@ -48,7 +44,7 @@ def written_out_layer_norms(facts: Facts) -> Iterator[LayerNorm]:
         for node in descendants(body, cst.BinaryOperation, but=_INNER):
             found = reader.normalized(node)
             if found is not None:
-                yield LayerNorm(node, found[0], definition, found[1] == -1)
+                yield LayerNorm(node, found[1] == -1)
 
 
 _Over = tuple[cst.BaseExpression, int]
