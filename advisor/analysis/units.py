@@ -11,7 +11,7 @@ import libcst as cst
 
 from accel_advisor.source.constant_tests import children_that_run
 from accel_advisor.syntax.imports import imported_names
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
@@ -89,7 +89,7 @@ def _listen(unit: Unit, nodes: Sequence[cst.CSTNode], imported: dict[str, str], 
                 pending.append(node.value)
         elif isinstance(node, _IMPORTS):
             aliases = () if isinstance(node.names, cst.ImportStar) else node.names
-            unit.names.update(dotted(one.name).rpartition(".")[2] for one in aliases if one.asname is not None)
+            unit.names.update(last_name(one.name) for one in aliases if one.asname is not None)
         else:
             pending += _spoken(node)
 

@@ -20,7 +20,7 @@ from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.unasked_options import is_never_asked
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted, mentioned_in
+from accel_advisor.syntax.shapes import dotted, last_name, mentioned_in
 from accel_advisor.syntax.walking import descendants
 
 MOST_CHARACTERS = 1_000_000
@@ -153,7 +153,7 @@ class UnusedCode:
     def _is_plain(self, cls: cst.ClassDef, below: tuple[str, ...] = ()) -> bool:
         """Whether no library calls methods of a class by their names, but for a few."""
         for base in cls.bases:
-            name = dotted(base.value).rpartition(".")[2]
+            name = last_name(base.value)
             own = [(one, each) for each in self._documents for one in each.once(_classes) if one.name.value == name]
             known = name == "object" or any(full_name(each.imported, base.value) in _BASES for each in self._documents)
             if not known and (not own or name in below):

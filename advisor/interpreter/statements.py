@@ -28,7 +28,7 @@ from accel_advisor.interpreter.parameters import (
     untaken_branches,
 )
 from accel_advisor.records.actions import Act, Call, Decorates
-from accel_advisor.syntax.shapes import devices_asked_for, dotted, modulus_in, names_epoch
+from accel_advisor.syntax.shapes import devices_asked_for, last_name, modulus_in, names_epoch
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH
 from accel_advisor.tables.wrappers import LEAVE_AUTOGRAD_BY_NAME
@@ -292,7 +292,7 @@ def _with(machine: Machine, node: cst.With) -> bool:
 def _is_named_for_other_things(manager: cst.BaseExpression) -> bool:
     """Whether a context manager opens a file, as ``path.open()`` does of whatever path, or is called something else
     that has nothing to do with autograd."""
-    return isinstance(manager, cst.Call) and dotted(manager.func).rpartition(".")[2] in LEAVE_AUTOGRAD_BY_NAME
+    return isinstance(manager, cst.Call) and last_name(manager.func) in LEAVE_AUTOGRAD_BY_NAME
 
 
 def _try(machine: Machine, node: cst.Try | cst.TryStar) -> bool:

@@ -11,6 +11,7 @@ from accel_advisor.records.actions import methods
 from accel_advisor.records.queries.autocast.widths import Width, Widths
 from accel_advisor.records.queries.evaluations.computed_values import called_on
 from accel_advisor.records.queries.gradients.flows import flow_of
+from accel_advisor.syntax.shapes import keywords_of
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
@@ -45,7 +46,6 @@ def _typed_like(flow: DataFlow, made: cst.BaseExpression | None) -> cst.BaseExpr
         made = bound[0] if len(bound) == 1 else None
     if not isinstance(made, cst.Call) or not isinstance(made.func, cst.Attribute) or not made.args:
         return None
-    if any(one.keyword is not None and one.keyword.value == "dtype" for one in made.args):
+    if "dtype" in keywords_of(made):
         return None
-    given = made.args[0].value
-    return {"new_tensor": made.func.value, "type_as": given}.get(made.func.attr.value)
+    return {"new_tensor": made.func.value, "type_as": made.args[0].value}.get(made.func.attr.value)

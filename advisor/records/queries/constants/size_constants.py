@@ -14,7 +14,7 @@ from accel_advisor.records.queries.constants.size_values import SizeValues, para
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.steps.literal_copies import literal_copies
 from accel_advisor.records.queries.training_loops import runs_often
-from accel_advisor.syntax.shapes import dotted, is_written, keywords_of
+from accel_advisor.syntax.shapes import dotted, is_written, keywords_of, last_name
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import children, descendants
 from accel_advisor.tables.sized_values import FILLED, OF_LISTS, OWN_FACTORIES, STRUCTURED
@@ -289,7 +289,7 @@ class _Builder:
 
     def _is_view(self, call: cst.Call) -> bool:
         func = call.func
-        name = func.attr.value if isinstance(func, cst.Attribute) else dotted(func)
+        name = last_name(func)
         moved = self.values.is_move(call)
         return name in _VIEWS or moved or any(id(one) in self.values.entered for one in self._called(call))
 

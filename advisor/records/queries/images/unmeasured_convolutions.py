@@ -73,7 +73,7 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
     size = fixed_size(facts)
     if size is None:
         return None
-    return UnmeasuredTraining(loop, size, next(filter(moves_a_model, facts.transfers), None))
+    return UnmeasuredTraining(loop, size, next((one for one in facts.transfers if one.moves_models), None))
 
 
 @lru_cache(maxsize=_MOST_TEXTS)
@@ -120,7 +120,3 @@ def _resizes_in_step(facts: Facts) -> bool:
     contexts = (context for one in facts.program.operations_of(_INTERPOLATES) for context in one.contexts)
     resized = (one for one in contexts if "forward" not in one.functions and training_loop(one) is not None)
     return any(one.given("input", 0).source is not None for one in resized)
-
-
-def moves_a_model(transfer: Transfer) -> bool:
-    return "cuda" in transfer.kinds and all(context.moved.module is not None for context in transfer.contexts)

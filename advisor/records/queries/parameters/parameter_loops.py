@@ -13,7 +13,7 @@ from accel_advisor.records.queries.parameters.parameter_sources import Parameter
 from accel_advisor.records.queries.parameters.parameter_updates import ParameterUpdate, Update
 from accel_advisor.records.queries.steps.training_steps import training_loop
 from accel_advisor.records.queries.training_loops import runs_often
-from accel_advisor.syntax.shapes import dotted, methods_of, modulus_in
+from accel_advisor.syntax.shapes import dotted, modulus_in, owners
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import Evidence
 
@@ -108,16 +108,10 @@ def _of_timm(facts: Facts) -> Iterator[ParameterLoop]:
 
 def _goes_over_parameters(facts: Facts, operation: Operation, iterable: cst.BaseExpression) -> bool:
     document, function = operation.document, operation.function
-    owner = document.once(_owners).get(id(function))
+    owner = document.once(owners).get(id(function))
     if owner is not None and any("Optimizer" in document.code(base.value) for base in owner.bases):
         return False  # what an optimizer of the project does with each parameter is no single call
     return ParameterSources(document, function, owner).gives(iterable)
-
-
-def _owners(tree: cst.Module) -> dict[int, cst.ClassDef]:
-    """The class of each method of a document, by the identity of the method."""
-    classes = descendants(tree, cst.ClassDef)
-    return {id(method): one for one in classes for method in methods_of(one).values()}
 
 
 def _is_of_one_layer(facts: Facts, iterable: cst.BaseExpression) -> bool:
