@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -166,15 +167,17 @@ def _table(record: Record) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading, justify in (("Tried", "left"), ("samples/s", "right"), ("against now (95 %)", "left"), ("", "left")):
         table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for number, row in enumerate(record.tried):
-        against = "" if number == 0 or row.gain is None else interval_text(row.gain)
-        cells = (describe(row.settings), rate_text(row.rate), against, _remark(record, number, row))
+    for number, cells in enumerate(tried_cells(record)):
         table.add_row(*(_text(cell) for cell in cells), style="green" if number == record.recommended else "")
     return table
 
 
-def _remark(record: Record, number: int, row: TriedRecord) -> str:
-    return row.failed or ("now" if number == 0 else "recommended" if number == record.recommended else "")
+def tried_cells(record: Record) -> Iterator[tuple[str, str, str, str]]:
+    """Of each candidate, its settings, its rate, that against now, and a remark."""
+    for number, row in enumerate(record.tried):
+        against = "" if number == 0 or row.gain is None else interval_text(row.gain)
+        remark = row.failed or ("now" if number == 0 else "recommended" if number == record.recommended else "")
+        yield describe(row.settings), rate_text(row.rate), against, remark
 
 
 def _print_recommendation(record: Record, choice: Choice, console: Console) -> None:
