@@ -12,7 +12,7 @@ from functools import cached_property
 
 import libcst as cst
 
-from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, RunningCode, is_script, texts_read
+from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, READ_BY_OTHERS, RunningCode, is_script, texts_read
 from accel_advisor.analysis.units import WORD
 from accel_advisor.finding import Finding
 from accel_advisor.records.facts import Facts
@@ -37,7 +37,6 @@ _BY_TEXT_ELSEWHERE = frozenset(
 """Names that stand where others are found so, or classes by their bases."""
 _BASES = frozenset({"object", "abc.ABC", "torch.nn.Module", "torch.utils.data.Dataset"})
 """Classes of libraries that call no methods of others but those below."""
-_NO_SCRIPTS = frozenset({"setup.py", "conftest.py", "hubconf.py", "__init__.py"})
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
 
 
@@ -105,7 +104,7 @@ class UnusedCode:
     def _scripts(self) -> dict[str, frozenset[bytes]]:
         """The words in each of the scripts at the root of the project."""
         with suppress(OSError):
-            names = [one for one in sorted(os.listdir(self._root)) if one.endswith(".py") and one not in _NO_SCRIPTS]
+            names = [one for one in sorted(os.listdir(self._root)) if one.endswith(".py") and one not in READ_BY_OTHERS]
             return {one: frozenset(_WORDS.findall(self._read(os.path.join(self._root, one)))) for one in names}
         return {}
 

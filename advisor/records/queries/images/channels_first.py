@@ -12,6 +12,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.records.queries.images.unmeasured_convolutions import LEAVE_MODELS
 from accel_advisor.records.queries.steps.training_steps import first_training
 from accel_advisor.records.queries.training_loops import Training, trainings
 from accel_advisor.syntax.imports import full_name, imported_names
@@ -44,7 +45,6 @@ _PADS = calls("torch.nn.ReflectionPad2d"), calls("torch.nn.ReplicationPad2d")
 and ReplicationPadding.cu of torch."""
 _NAMES_SMALL = re.compile(r"\b(?:CIFAR|(?:Fashion|K)?MNIST|SVHN)", re.IGNORECASE)
 _HALVES = (AnyCall("autocast"), *methods("Module", "half", "bfloat16"), *within("apex.amp"))
-_LEAVE_IT = frozenset({"accelerate", "deepspeed"})
 """Frameworks that leave the layout to the program."""
 _NETS = re.compile(r"(?:wide_)?resne[xt]|densenet|deeplab|fcn_|fasterrcnn|retinanet")
 _NAMED_NET = re.compile(rf"(?:{_NETS.pattern})\w*")
@@ -95,7 +95,7 @@ def channels_first(facts: Facts) -> ChannelsFirst | None:
     loop = facts.program.once(first_training)
     if loop is None or loop.document is not facts.document or not facts.names_gpu_anywhere:
         return None
-    if facts.frameworks - _LEAVE_IT or not any(one.loaders for one in facts.program) or facts.does(*_SMALL, *_BARS):
+    if facts.frameworks - LEAVE_MODELS or not any(one.loaders for one in facts.program) or facts.does(*_SMALL, *_BARS):
         return None
     if loop.document.once(_names_small) or any(_knows_layouts(one.document) for one in facts.program):
         return None

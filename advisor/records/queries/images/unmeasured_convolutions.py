@@ -31,7 +31,7 @@ _MENTIONS = re.compile(
 """What a program says, in small letters, that has thought of how cuDNN chooses, or that asks for equal results."""
 _MENTIONED = ("benchmark", "deterministic")
 """Words one of which stands in each of these: most texts have none, and to look for one takes a tenth of the time."""
-_LEAVE_IT = frozenset({"accelerate", "deepspeed"})
+LEAVE_MODELS = frozenset({"accelerate", "deepspeed"})
 """Frameworks that leave it to the program how cuDNN chooses."""
 _MOST_TEXTS = 2048
 _ENOUGH = 2
@@ -60,7 +60,7 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
     if (
         loop is None
         or loop.document is not facts.document
-        or facts.frameworks - _LEAVE_IT
+        or facts.frameworks - LEAVE_MODELS
         or not facts.names_gpu_anywhere
     ):
         return None
