@@ -231,22 +231,23 @@ def _print_turns(turns: TurnsRecord, console: Console) -> None:
                 _print_diff(turn.diff, console)
     if turns.diff:
         _print_diff(turns.diff, console)
-    if turned(turns):
-        failed = turns.verification is not None and not turns.verification.holds
-        console.print(_text(turned(turns), "yellow" if failed else "green" if turns.written else ""))
+    _print_ending(turned(turns), turns, console)
 
 
 def _print_fixes(fixes: FixesRecord, console: Console) -> None:
     console.print()
     for line, style in race_lines(fixes):
         console.print(_text(line, style))
-    ending = raced_ending(fixes)
     if fixes.diff:
         console.print()
         _print_diff(fixes.diff, console)
+    _print_ending(raced_ending(fixes), fixes, console)
+
+
+def _print_ending(ending: str, found: TurnsRecord | FixesRecord, console: Console) -> None:
     if ending:
-        failed = fixes.verification is not None and not fixes.verification.holds
-        console.print(_text(ending, "yellow" if failed else "green" if fixes.written else ""))
+        failed = found.verification is not None and not found.verification.holds
+        console.print(_text(ending, "yellow" if failed else "green" if found.written else ""))
 
 
 def _print_diff(diff: str, console: Console) -> None:
