@@ -18,7 +18,7 @@ CALLED_BY_LIBRARIES = frozenset(
     "reset collate_fn".split()
 )
 """Methods that libraries call on objects of those of their classes that call few."""
-_READ_BY_OTHERS = frozenset({"__init__.py", "conftest.py", "hubconf.py", "setup.py"})
+READ_BY_OTHERS = frozenset({"__init__.py", "conftest.py", "hubconf.py", "setup.py"})
 _OF_THE_FILE = frozenset({"globals", "locals", "eval"})
 """Functions of Python with which the names that a file knows are found by their texts."""
 _STATEMENTS = (cst.For, cst.While, cst.With)
@@ -122,7 +122,7 @@ class RunningCode:
         names = {_name(unit) for unit in document.once(units_in)}
         known = names | {name for name, full in document.imported.items() if self._is_here(full)}
         binds = not known.isdisjoint(document.once(_called_to_bind))
-        return binds or os.path.basename(document.path) in _READ_BY_OTHERS or _has_tests(document, names)
+        return binds or os.path.basename(document.path) in READ_BY_OTHERS or _has_tests(document, names)
 
     def _sweep(self, is_plain: Callable[[cst.ClassDef], bool]) -> frozenset[int]:
         """The definitions that are left when all that may run was met. Each unit is looked at again only where its name
@@ -194,7 +194,7 @@ def _defined(tree: cst.Module) -> frozenset[str]:
 
 def is_script(document: Document, documents: Sequence[Document]) -> bool:
     """Whether a file does something by itself, and is no part of what the others of a program import."""
-    if os.path.basename(document.path) in _READ_BY_OTHERS or not document.once(does_something):
+    if os.path.basename(document.path) in READ_BY_OTHERS or not document.once(does_something):
         return False
     return not any(_stem(document) in one.once(modules_imported) for one in documents if one is not document)
 

@@ -12,7 +12,6 @@ import libcst as cst
 from accel_advisor.analysis.receivers import Receivers
 from accel_advisor.analysis.step_functions import calls_steps, is_step_of_optimizer, is_step_of_training
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.autograd_state import decorators_around, may_stop_autograd
 from accel_advisor.interpreter.frames import Entry, NamedCall
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters, takes, takes_what_it_is_given
@@ -25,6 +24,7 @@ from accel_advisor.syntax.model_names import is_class_of_losses
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
+from accel_advisor.values.autograd_state import decorators_around, may_stop_autograd
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import place_of_input
 from accel_advisor.values.values import (

@@ -11,7 +11,7 @@ import libcst as cst
 
 from accel_advisor.source.constant_tests import DECIDED, never_run
 from accel_advisor.syntax.imports import imported_names
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import children, descendants
 
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -97,7 +97,7 @@ def _listen(unit: Unit, nodes: Sequence[cst.CSTNode], imported: dict[str, str], 
                 unit.parts.add(part.attr.value)
         for alias in descendants(node, cst.ImportAlias):
             if alias.asname is not None and id(alias) not in silent:
-                unit.names.add(dotted(alias.name).rpartition(".")[2])
+                unit.names.add(last_name(alias.name))
 
 
 def _silent(tree: cst.Module) -> set[int]:

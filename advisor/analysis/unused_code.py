@@ -12,7 +12,7 @@ from functools import cached_property
 
 import libcst as cst
 
-from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, RunningCode, is_script, texts_read
+from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, READ_BY_OTHERS, RunningCode, is_script, texts_read
 from accel_advisor.analysis.units import WORD
 from accel_advisor.finding import Finding
 from accel_advisor.records.facts import Facts
@@ -20,7 +20,7 @@ from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.unasked_options import is_never_asked
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted, mentioned_in
+from accel_advisor.syntax.shapes import dotted, last_name, mentioned_in
 from accel_advisor.syntax.walking import descendants
 
 MOST_CHARACTERS = 1_000_000
@@ -37,7 +37,6 @@ _BY_TEXT_ELSEWHERE = frozenset(
 """Names that stand where others are found so, or classes by their bases."""
 _BASES = frozenset({"object", "abc.ABC", "torch.nn.Module", "torch.utils.data.Dataset"})
 """Classes of libraries that call no methods of others but those below."""
-_NO_SCRIPTS = frozenset({"setup.py", "conftest.py", "hubconf.py", "__init__.py"})
 _DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
 
 
@@ -105,7 +104,7 @@ class UnusedCode:
     def _scripts(self) -> dict[str, frozenset[bytes]]:
         """The words in each of the scripts at the root of the project."""
         with suppress(OSError):
-            names = [one for one in sorted(os.listdir(self._root)) if one.endswith(".py") and one not in _NO_SCRIPTS]
+            names = [one for one in sorted(os.listdir(self._root)) if one.endswith(".py") and one not in READ_BY_OTHERS]
             return {one: frozenset(_WORDS.findall(self._read(os.path.join(self._root, one)))) for one in names}
         return {}
 
@@ -153,7 +152,7 @@ class UnusedCode:
     def _is_plain(self, cls: cst.ClassDef, below: tuple[str, ...] = ()) -> bool:
         """Whether no library calls methods of a class by their names, but for a few."""
         for base in cls.bases:
-            name = dotted(base.value).rpartition(".")[2]
+            name = last_name(base.value)
             own = [(one, each) for each in self._documents for one in each.once(_classes) if one.name.value == name]
             known = name == "object" or any(full_name(each.imported, base.value) in _BASES for each in self._documents)
             if not known and (not own or name in below):

@@ -18,7 +18,7 @@ from accel_advisor import __version__
 from accel_advisor.machine.bandwidth import Bandwidth, measure
 from accel_advisor.machine.gpus import Gpu, gpus
 from accel_advisor.machine.limits import Build, Limit, limits
-from accel_advisor.machine.machine import INSTALL_TORCH, Accelerator, Machine, accelerators, inspect_machine
+from accel_advisor.machine.machine import INSTALL_TORCH, Accelerator, Machine, accelerators, inspect_machine, mebibytes
 
 _LABEL = 16
 _WIDTH = 110
@@ -85,7 +85,7 @@ def _build() -> tuple[Build, tuple[Accelerator, ...]]:
 
 def _machine(machine: Machine) -> Iterator[tuple[str, str]]:
     quota = "no quota" if machine.quota is None else f"a quota of {machine.quota:g}"
-    limit = "no limit" if machine.memory_limit is None else f"a limit of {_mebibytes(machine.memory_limit)}"
+    limit = "no limit" if machine.memory_limit is None else f"a limit of {mebibytes(machine.memory_limit)}"
     nodes = f", in {machine.numa_nodes} NUMA nodes" if machine.numa_nodes > 1 else ""
     yield "Python", f"{sys.version.split()[0]} on {sys.platform}"
     yield (
@@ -93,15 +93,15 @@ def _machine(machine: Machine) -> Iterator[tuple[str, str]]:
         f"{machine.cores:g} usable: {machine.logical_cores} in the machine{nodes}, {machine.affinity} by affinity, "
         f"{quota}" + (f"; {machine.processor}" if machine.processor else ""),
     )
-    yield "Memory", f"{_mebibytes(machine.memory_free)} free of {_mebibytes(machine.memory_total)}, {limit}"
+    yield "Memory", f"{mebibytes(machine.memory_free)} free of {mebibytes(machine.memory_total)}, {limit}"
     if machine.shared_memory_free is not None and machine.shared_memory_total is not None:
         yield (
             "Shared memory",
-            f"{_mebibytes(machine.shared_memory_free)} free of {_mebibytes(machine.shared_memory_total)} in /dev/shm, "
+            f"{mebibytes(machine.shared_memory_free)} free of {mebibytes(machine.shared_memory_total)} in /dev/shm, "
             "through which workers hand batches over",
         )
     files = "any number of files" if machine.open_files is None else f"{machine.open_files:,} files"
-    locked = "any amount of memory" if machine.locked_memory is None else _mebibytes(machine.locked_memory)
+    locked = "any amount of memory" if machine.locked_memory is None else mebibytes(machine.locked_memory)
     yield (
         "A process may",
         f"open {files} (ulimit -n) and lock {locked} (ulimit -l, which pinning by CUDA does not count)",
@@ -118,7 +118,7 @@ def _torch(build: Build | None, devices: Sequence[Accelerator]) -> Iterator[tupl
         f"start by {build.start_method}",
     )
     for number, device in enumerate(devices):
-        memory = f", {_mebibytes(device.memory)}" if device.memory is not None else ""
+        memory = f", {mebibytes(device.memory)}" if device.memory is not None else ""
         yield "Accelerator", f"{device.kind}:{number} {device.name}{memory}"
     if not devices and build.backend:
         seen = f"none that a torch for {build.backend} can use: a driver is missing or too old, or there is no GPU"
@@ -157,7 +157,3 @@ def _item(text: str) -> str:
     return textwrap.fill(
         text, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
-
-
-def _mebibytes(size: int) -> str:
-    return f"{size / (1 << 20):,.0f} MiB" if size >= 1 << 20 else f"{size / 1024:,.0f} KiB"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.resolution import value_of
-from accel_advisor.syntax.shapes import self_attribute, touches_devices
+from accel_advisor.syntax.shapes import keywords_of, self_attribute, touches_devices
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.sample_work import HOST_LIBRARIES
 from accel_advisor.values.devices import device_kinds
@@ -99,7 +99,7 @@ def uses_accelerator(machine: Machine, cls: Class) -> bool:
                     return True
                 if self_attribute(value) is not None and self_attribute(value) in ("device", "dev", "gpu"):
                     return True
-        if any(arg.keyword is not None and arg.keyword.value == "device" for arg in node.args):
+        if "device" in keywords_of(node):
             return True
     return False
 

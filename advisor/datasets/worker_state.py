@@ -10,7 +10,7 @@ import libcst as cst
 from accel_advisor.datasets.sample_methods import pickles_itself, sample_methods
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.dataset_facts import Hold, Veto, VetoKind
-from accel_advisor.syntax.shapes import dotted, methods_of, self_attribute
+from accel_advisor.syntax.shapes import dotted, keywords_of, methods_of, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.sample_work import HANDLES, OBJECT_LISTS, RANDOM_STATES
 from accel_advisor.values.values import Class, Function, Qualified
@@ -96,8 +96,8 @@ def _maker(call: cst.Call) -> cst.Call:
 
 def _is_shared_on_purpose(held: Hold) -> bool:
     """Whether a handle is opened in the way that readers in several processes are meant to open it."""
-    args = held.node.args if isinstance(held.node, cst.Call) else ()
-    return held.callee == "lmdb.open" and any(one.keyword and one.keyword.value in ("lock", "readonly") for one in args)
+    given = keywords_of(held.node) if isinstance(held.node, cst.Call) else {}
+    return held.callee == "lmdb.open" and ("lock" in given or "readonly" in given)
 
 
 def _used_as_it_is(cls: Class, name: str) -> bool:

@@ -366,10 +366,6 @@ def _yield(machine: Machine, node: cst.Yield) -> Value:
     return UNKNOWN
 
 
-def _call(machine: Machine, node: cst.Call) -> Value:
-    return call(machine, node)
-
-
 EVALUATE: dict[type[cst.CSTNode], Callable[..., Value]] = {
     cst.Name: _name,
     cst.Attribute: _attribute,
@@ -396,5 +392,5 @@ EVALUATE: dict[type[cst.CSTNode], Callable[..., Value]] = {
     cst.NamedExpr: _named,
     cst.Await: _await,
     cst.Yield: _yield,
-    cst.Call: _call,
+    cst.Call: call,
 }

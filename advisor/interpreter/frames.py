@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import libcst as cst
 
-from accel_advisor.interpreter.autograd_state import decorators_around, may_stop_autograd
 from accel_advisor.records.around import Surroundings
 from accel_advisor.records.clock import Clock
 from accel_advisor.records.conditions import Condition
@@ -17,6 +16,7 @@ from accel_advisor.records.loops import Loop
 from accel_advisor.syntax.variation import Passes
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, TRAINING_STEPS
 from accel_advisor.tables.library_methods import LIBRARY_METHODS
+from accel_advisor.values.autograd_state import decorators_around, may_stop_autograd
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import HOST, Place
 from accel_advisor.values.scope import Scope
@@ -239,16 +239,15 @@ class Frame:
         node: cst.CSTNode,
         test: cst.BaseExpression | None,
         decided: cst.CSTNode | None = None,
-        branch: int | None = None,
         branches: int = 0,
     ) -> Condition:
         """The condition that a test is here; without a test, one that no two passes share."""
         function = self.function.node if self.function is not None else None
         if not self.loops:
-            return Condition(node, None, None, branch, branches, function=function)
+            return Condition(node, None, None, branches=branches, function=function)
         level = self.passes.level(test, decided) if test is not None else len(self.loops)
         varies = self.loops[level - 1] if level else None
-        return Condition(node, self.loops[-1], varies, branch, branches, function=function)
+        return Condition(node, self.loops[-1], varies, branches=branches, function=function)
 
     @property
     def default_place(self) -> Place:

@@ -25,7 +25,6 @@ from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.loops import note_first, note_learning, note_step
 from accel_advisor.records.operations import Argument, Operation, OperationContext
-from accel_advisor.syntax.model_names import models_named_in
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.gpu_signs import names_gpu
@@ -130,10 +129,6 @@ class Recorder:
         facts = self.facts[document.filename]
         facts.own_frameworks |= {name}
         facts.names_gpu = True
-
-    def models_named_in(self, document: Document) -> frozenset[str]:
-        """The names, with dots, that a document uses as those of models."""
-        return document.once(models_named_in)
 
     def evident_model(self, document: Document, target: cst.Name | cst.Attribute) -> Module:
         """The model that is bound here, of which nothing is known but how it is used."""

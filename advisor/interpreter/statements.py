@@ -10,7 +10,6 @@ import libcst as cst
 
 from accel_advisor.interpreter.abstract_machine import Left
 from accel_advisor.interpreter.assignment import assign
-from accel_advisor.interpreter.autograd_state import leaves_autograd, may_stop_autograd
 from accel_advisor.interpreter.expressions import truth
 from accel_advisor.interpreter.import_statements import import_module, import_names
 from accel_advisor.interpreter.iteration import element_of, take_from_objects
@@ -31,6 +30,7 @@ from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.shapes import devices_asked_for, modulus_in, names_epoch
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH
+from accel_advisor.values.autograd_state import leaves_autograd, may_stop_autograd
 from accel_advisor.values.graphs import graph_of, sum_of
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.scope import Scope
@@ -280,7 +280,8 @@ def _with(machine: Machine, node: cst.With) -> bool:
     for item in node.items:
         value = machine.evaluate(item.item)
         stops = may_stop_autograd(value)
-        harmless = stops and leaves_autograd(machine.document, item.item, value, node.body, frame.function)
+        scope = frame.function.node if frame.function is not None else machine.document.tree
+        harmless = stops and leaves_autograd(item.item, value, node.body, scope)
         frame.managers.append(Opaque("open") if harmless else value)
         if stops and not harmless:
             machine.recorder.autograd_stopped(machine.frame.loops)

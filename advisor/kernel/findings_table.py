@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from accel_advisor.finding import Finding
 from accel_advisor.kernel.run_cells import RunCells
-from accel_advisor.kernel.theme import themed
-
-_CODE = re.compile(r"`([^`]+)`")
+from accel_advisor.kernel.theme import marked, themed
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class FindingsTable:
             cell = f'<a href="#cell-id={quote(self.cells.ids[number])}">{cell}</a>'
         severity = finding.severity.value
         line = html.escape(self.cells.line(number, row))
-        message = _CODE.sub(r"<code>\1</code>", html.escape(finding.message))
+        message = marked(finding.message)
         return (
             f'<tr><td>{cell}, line {row}</td><td>{finding.code} <span class="{severity}">{severity}</span></td>'
             f"<td><pre>{line}</pre>{message}</td></tr>"

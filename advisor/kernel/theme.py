@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from string import Template
 
 _STYLE = Template(
@@ -29,6 +31,11 @@ _NAMES = {
 """What front ends call the colours of their themes. Where none does, those of the reader's system are used."""
 _LIGHT = {"ink": "#1f2328", "paper": "#ffffff", "line": "#d0d7de", "link": "#0550ae"}
 _DARK = {"ink": "#e6edf3", "paper": "#0d1117", "line": "#3d444d", "link": "#6cb6ff"}
+
+
+def marked(sentence: str) -> str:
+    """A sentence as HTML, its code marked as such."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(sentence))
 
 
 def themed(body: str) -> str:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import html
 import io
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.console import Console
 
-from accel_advisor.kernel.theme import themed
+from accel_advisor.kernel.theme import marked, themed
 from accel_advisor.tuning.record.schema import Record
-from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.showing.energy_text import energy_text
 from accel_advisor.tuning.showing.price_text import price_lines
-from accel_advisor.tuning.showing.summary import built, print_record, verdict
-from accel_advisor.tuning.wording.figures import interval_text, rate_text
+from accel_advisor.tuning.showing.summary import built, print_record, tried_cells, verdict
 from accel_advisor.tuning.wording.kept_text import verdict_text
 
-_CODE = re.compile(r"`([^`]+)`")
 _WIDTH = 120
 
 
@@ -43,18 +39,14 @@ class TrialReport:
 
     def _repr_html_(self) -> str:
         title = f"<b>{html.escape(self.record.sentence)}</b>" if self.record.sentence is not None else ""
-        said = "".join(f"<p>{_marked(one)}</p>" for one in self._sentences())
+        said = "".join(f"<p>{marked(one)}</p>" for one in self._sentences())
         diff = f"<p></p><pre>{html.escape(self.record.diff)}</pre>" if self.record.diff else ""
         return themed(f"{title}{self._table()}{diff}{said}")
 
     def _table(self) -> str:
         rows = []
-        for number, row in enumerate(self.record.tried):
-            best = number == self.record.recommended
-            remark = row.failed or ("now" if number == 0 else "recommended" if best else "")
-            against = interval_text(row.gain) if number and row.gain is not None else ""
-            cells = (describe(row.settings), rate_text(row.rate), against, remark)
-            kind = ' class="best"' if best else ""
+        for number, cells in enumerate(tried_cells(self.record)):
+            kind = ' class="best"' if number == self.record.recommended else ""
             rows.append(f"<tr{kind}>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>")
         head = "<th>Tried</th><th>samples/s</th><th>against now (95 %)</th><th></th>"
         return (
@@ -84,8 +76,3 @@ class TrialReport:
         yield from (f"Note: {one}." for one in record.notes)
         if record.explained and record.explained[-1].next:
             yield f"Next: {record.explained[-1].next}."
-
-
-def _marked(sentence: str) -> str:
-    """A sentence as HTML, its code marked as such."""
-    return _CODE.sub(r"<code>\1</code>", html.escape(sentence))

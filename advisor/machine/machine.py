@@ -113,6 +113,11 @@ def inspect_machine(root: Path = Path("/")) -> Machine:
     )
 
 
+def mebibytes(size: float) -> str:
+    """A size in bytes for people."""
+    return f"{size / (1 << 20):,.0f} MiB" if size >= 1 << 20 else f"{size / 1024:,.0f} KiB"
+
+
 def physical_cores(root: Path = Path("/")) -> tuple[tuple[int, ...], ...]:
     """The cores that this process may run on, each with the numbers of its hardware threads, those at the same memory
     side by side; none where the system does not let a process choose."""

@@ -16,7 +16,7 @@ from accel_advisor.syntax.rarity import (
     rare_branch,
     tests_of,
 )
-from accel_advisor.syntax.shapes import asks_for_something, dotted, modulus_in, names_read_in
+from accel_advisor.syntax.shapes import asks_for_something, dotted, last_name, modulus_in, names_read_in
 from accel_advisor.values.immutable import immutable
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class Condition:
         test = self.test
         while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
             test = test.expression
-        name = dotted(test.func if isinstance(test, cst.Call) else test).rpartition(".")[2].lower()
+        name = last_name(test.func if isinstance(test, cst.Call) else test).lower()
         flag = _FLAG.fullmatch(name)
         if self.branch is None or flag is None:
             return False

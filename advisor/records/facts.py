@@ -23,7 +23,7 @@ from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument, Operation
 from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from accel_advisor.syntax.imports import full_name, imported_names
-from accel_advisor.syntax.shapes import dotted, mentioned_in
+from accel_advisor.syntax.shapes import dotted, last_name, mentioned_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, LIBRARIES, ON_HOST
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
@@ -255,7 +255,7 @@ def _imported_from(tree: cst.Module) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for one in descendants(tree, cst.ImportFrom):
         names = ["*"] if isinstance(one.names, cst.ImportStar) else [dotted(each.name) for each in one.names]
-        module = dotted(one.module).rpartition(".")[2]
+        module = last_name(one.module)
         found[module] = found.get(module, frozenset()).union(names)
     return found
 

@@ -10,7 +10,7 @@ import libcst as cst
 from accel_advisor.editing.edits import add_keyword
 from accel_advisor.records.given import Given
 from accel_advisor.records.written_call import WrittenCall
-from accel_advisor.syntax.shapes import assigns_item, receiver_of
+from accel_advisor.syntax.shapes import receiver_of
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import HOST, Place, is_cuda_capable, is_host, union_of
@@ -146,7 +146,13 @@ class Transfer(WrittenCall):
     @property
     def assigns_item(self) -> bool:
         """Whether its result is assigned to an item of something."""
-        return assigns_item(self.statement)
+        targets = self.statement.targets if isinstance(self.statement, cst.Assign) else ()
+        return any(isinstance(one.target, cst.Subscript) for one in targets)
+
+    @property
+    def moves_models(self) -> bool:
+        """Whether all that it moves, to CUDA among others, are modules."""
+        return "cuda" in self.kinds and all(context.moved.module is not None for context in self.contexts)
 
     @property
     def waits_unless_asked(self) -> bool:

@@ -47,11 +47,6 @@ class Places:
         """The range of the characters from ``start`` up to ``end``."""
         return types.Range(self.position(start), self.position(end))
 
-    @property
-    def everything(self) -> types.Range:
-        """The range of the whole text."""
-        return self.range(0, len(self._text))
-
 
 @dataclass(slots=True)
 class OpenText:

@@ -29,7 +29,6 @@ class RunningTrial:
 
     def __init__(self, script: str, root: str, arguments: Sequence[str] = ()) -> None:
         self.script = script
-        self._root = root
         self._arguments = arguments
         self.record = record_of(script, root)
         self.stopped = False

@@ -125,7 +125,6 @@ class _Idle:
         self.rows: set[int] = set()
         self.emptied: set[int] = set()
         self._lines = lines
-        self._nodes = nodes
         self._names = [one for one in nodes if isinstance(one, ast.Name)]
         self._others = _bound_otherwise(nodes)
         stored = {one.id for one in self._names if not isinstance(one.ctx, ast.Load)}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
 _WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
@@ -40,9 +40,9 @@ def modules_imported(module: cst.Module) -> frozenset[str]:
     found: set[str] = set()
     for node in descendants(module, cst.Import, cst.ImportFrom):
         if isinstance(node, cst.ImportFrom) and node.module is not None:
-            found.add(dotted(node.module).rpartition(".")[2])
+            found.add(last_name(node.module))
         if isinstance(node, (cst.Import, cst.ImportFrom)) and not isinstance(node.names, cst.ImportStar):
-            found |= {dotted(one.name).rpartition(".")[2] for one in node.names}
+            found |= {last_name(one.name) for one in node.names}
     return frozenset(found)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
 _OF_MODELS = frozenset({"parameters", "named_parameters"})
@@ -59,26 +59,26 @@ def models_named_in(tree: cst.Module) -> frozenset[str]:
 
 def is_named_as_model(called: cst.BaseExpression) -> bool:
     """Whether what is called bears the name of a model: ``model``, ``self.net``."""
-    return _MODEL.search(dotted(called).rpartition(".")[2]) is not None
+    return _MODEL.search(last_name(called)) is not None
 
 
 def may_be_model(called: cst.BaseExpression) -> bool:
     """Whether what is called bears the name of a model, or of one of several that are trained together."""
-    name = dotted(called).rpartition(".")[2]
+    name = last_name(called)
     return (_MODEL.search(name) or _PART.search(name)) is not None
 
 
 def is_no_model(called: cst.BaseExpression) -> bool:
     """Whether what is called bears the name of a function that computes nothing with a batch: ``to_device``, ``show``,
     ``save_images``."""
-    return _NO_MODEL.search(dotted(called).rpartition(".")[2]) is not None
+    return _NO_MODEL.search(last_name(called)) is not None
 
 
 def is_named_as_loss(called: cst.BaseExpression) -> bool:
     """Whether what is called bears the name of a loss: ``criterion``, ``self.loss_fn``, ``losses["mel"]``."""
     while isinstance(called, cst.Subscript):
         called = called.value
-    return _LOSS.search(dotted(called).rpartition(".")[2]) is not None
+    return _LOSS.search(last_name(called)) is not None
 
 
 def is_class_of_losses(name: str) -> bool:
@@ -116,4 +116,4 @@ def _differentiated(node: cst.BaseExpression) -> Iterator[str]:
 
 def reads_number(code: cst.BaseExpression) -> bool:
     """Whether an expression reads a number out of something: ``loss.item()``, ``float(loss)``."""
-    return any(dotted(one.func).rpartition(".")[2] in _READS for one in descendants(code, cst.Call))
+    return any(last_name(one.func) in _READS for one in descendants(code, cst.Call))

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted, modulus_in
+from accel_advisor.syntax.shapes import dotted, last_name, modulus_in
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 
@@ -121,11 +121,11 @@ def evaluating_branch(test: cst.BaseExpression) -> int | None:
         branch = 0 if isinstance(test.operator, cst.And) else 1
         return branch if branch in (evaluating_branch(test.left), evaluating_branch(test.right)) else None
     if isinstance(test, (cst.Attribute, cst.Name)):
-        flag = dotted(test).rpartition(".")[2].lower()
+        flag = last_name(test).lower()
         return 1 if flag in _TRAINS else 0 if flag in _EVALUATES else None
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
         return None
-    asked, name = test.comparisons[0], dotted(test.left).rpartition(".")[2]
+    asked, name = test.comparisons[0], last_name(test.left)
     if not isinstance(asked.comparator, cst.SimpleString) or not _STAGE.search(name):
         return None
     said = asked.comparator.evaluated_value
@@ -138,7 +138,7 @@ def _counted_by(loop: cst.CSTNode | None) -> str:
     """What a loop over a range calls the number of its pass."""
     if not isinstance(loop, cst.For) or not isinstance(loop.iter, cst.Call):
         return ""
-    return dotted(loop.target) if dotted(loop.iter.func).rpartition(".")[2] in _RANGES else ""
+    return dotted(loop.target) if last_name(loop.iter.func) in _RANGES else ""
 
 
 def _seldom(test: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CSTNode | None) -> bool | None:
@@ -165,7 +165,7 @@ def _asks_for_faults(test: cst.BaseExpression) -> bool | None:
     """Whether a test is true only of values that are not finite, as ``torch.isnan(loss).any()`` is, or, with False,
     false only of them; None where it asks for anything else."""
     while isinstance(test, cst.Call):
-        name = test.func.attr.value if isinstance(test.func, cst.Attribute) else dotted(test.func)
+        name = last_name(test.func)
         if name in _FAULTS:
             return _FAULTS[name]
         if name not in _WHOLE:

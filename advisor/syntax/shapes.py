@@ -90,6 +90,12 @@ def methods_of(cls: cst.ClassDef) -> dict[str, cst.FunctionDef]:
     return {one.name.value: one for one in body if isinstance(one, cst.FunctionDef)}
 
 
+def owners(module: cst.Module) -> dict[int, cst.ClassDef]:
+    """The class of each method of a module, by the identity of the method."""
+    classes = descendants(module, cst.ClassDef)
+    return {id(method): one for one in classes for method in methods_of(one).values()}
+
+
 def fields_of(cls: cst.ClassDef) -> list[str]:
     """The annotated names of a class body, in order: the fields of a dataclass."""
     lines = [one for one in cls.body.body if isinstance(one, cst.SimpleStatementLine)]
@@ -138,6 +144,12 @@ def dotted(node: cst.CSTNode | None) -> str:
     if type(node) is cst.Attribute:
         return f"{dotted(node.value)}.{node.attr.value}"
     return ""
+
+
+def last_name(node: cst.CSTNode | None) -> str:
+    """The last name of a name or an attribute: ``item`` of ``losses[0].item``; empty for any other expression."""
+    named = node.attr if type(node) is cst.Attribute else node
+    return named.value if type(named) is cst.Name else ""
 
 
 def root_of(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -218,12 +230,6 @@ def assigned_value(statement: cst.CSTNode) -> cst.BaseExpression | None:
     if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
         return statement.value
     return None
-
-
-def assigns_item(statement: cst.CSTNode) -> bool:
-    """Whether a statement assigns to an item of something."""
-    targets = statement.targets if isinstance(statement, cst.Assign) else ()
-    return any(isinstance(one.target, cst.Subscript) for one in targets)
 
 
 def done_to_each(node: cst.CSTNode, name: str) -> frozenset[str]:
@@ -328,7 +334,7 @@ def _is_amount(node: cst.BaseExpression) -> bool:
         return isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape"
     if not isinstance(node, cst.Call):
         return False
-    return dotted(node.func).rpartition(".")[2] in ("len", "numel", "size", "nelement")
+    return last_name(node.func) in ("len", "numel", "size", "nelement")
 
 
 def is_written(node: cst.BaseExpression) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted, named_parameters, positional_parameters
+from accel_advisor.syntax.shapes import dotted, last_name, named_parameters, positional_parameters
 from accel_advisor.syntax.walking import children, descendants
 
 _STRUCTURE = frozenset({"shape", "ndim", "dtype", "device", "training", "requires_grad", "is_cuda"})
@@ -162,7 +162,7 @@ class Passes:
             level = self._level(node.left, top, decided)
             return level if level or _is_form(node.left) else top  # a counter, wherever it counts
         if kind is cst.Call and isinstance(node, cst.Call):
-            name = dotted(node.func).rpartition(".")[2] or _last(node.func)
+            name = last_name(node.func)
             if name in _SETTLED:
                 return 0
             if name not in _PASSED_ON:
@@ -282,16 +282,13 @@ def _is_form(node: cst.BaseExpression) -> bool:
     """Whether it is a size of a tensor, which counts nothing: ``x.size(0)``, ``x.shape[0]``, ``x.numel()``."""
     if isinstance(node, cst.Subscript):
         return isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape"
-    return isinstance(node, cst.Call) and _last(node.func) in ("size", "numel")
+    called = node.func if isinstance(node, cst.Call) else None
+    return isinstance(called, cst.Attribute) and called.attr.value in ("size", "numel")
 
 
 def _is_literal(node: cst.BaseExpression) -> bool:
     literals = (cst.Integer, cst.Float, cst.SimpleString, cst.List, cst.Dict)
     return isinstance(node, literals) or dotted(node) in ("True", "False", "None")
-
-
-def _last(node: cst.BaseExpression) -> str:
-    return node.attr.value if isinstance(node, cst.Attribute) else ""
 
 
 def _asks_for_structure(node: cst.Comparison) -> bool:

@@ -43,7 +43,6 @@ class Birth:
 
     Attributes:
         document, node: the call, and where it stands.
-        statement: the statement that it stands in.
         functions: names of the project's functions around it, outermost first.
         owner: the class whose method it stands in, if any.
         loops: the records of the loops around it, by their identity, outermost first.
@@ -53,7 +52,6 @@ class Birth:
 
     document: Document
     node: cst.Call
-    statement: cst.CSTNode
     functions: tuple[str, ...]
     owner: Class | None
     loops: tuple[object, ...]

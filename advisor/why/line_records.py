@@ -12,6 +12,7 @@ from accel_advisor.records.loaders import LoaderCall
 from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.transfers import ModuleCall, Transfer
+from accel_advisor.syntax.line_breaks import in_one_line
 
 LineRecord = LoaderCall | Transfer | Loop | ModuleCall | Operation | DeviceName
 _LONGEST = 60
@@ -50,8 +51,7 @@ def records_at(facts: Facts, row: int) -> list[LineRecord]:
 
 def described(facts: Facts, record: LineRecord) -> str:
     """A record in words: what it is, and what is and is not known of it."""
-    code = " ".join(facts.document.code(_head(record.node)).split())
-    code = code if len(code) <= _LONGEST else f"{code[:_LONGEST]}..."
+    code = in_one_line(facts.document.code(_head(record.node)), _LONGEST)
     return f"`{code}`: {', '.join(_known(facts, record))}"
 
 

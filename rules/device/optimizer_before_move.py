@@ -58,27 +58,22 @@ class OptimizerBeforeMove(Rule):
             return
         if any(one.assigns_item for one in facts.transfers):
             return  # the state may be moved by hand
+        code = facts.document.code
         for operation, wrap in replaced_parameters(facts):
-            yield self._replaced(facts, operation, wrap)
+            claim = (
+                f"`{code(wrap.node)}` replaces the parameters that `{code(operation.node)}` holds, so that `step()` "
+                "updates none of the model's"
+            )
+            remedy, said = "build the optimizer after it", "the parameters are replaced here"
+            yield self._early(facts, operation, claim, remedy, wrap, said)
         for operation, move in stranded_states(facts):
-            yield self._left_behind(facts, operation, move)
+            claim = (
+                f"`{code(operation.node)}` puts the optimizer's state where the model is now, and `{code(move.node)}` "
+                "moves the model away from it, so that `step()` raises on a GPU"
+            )
+            yield self._early(facts, operation, claim, "move the model first", move, "the model moves here")
 
-    def _replaced(self, facts: Facts, operation: Operation, wrap: Operation) -> Finding:
-        document = facts.document
-        claim = (
-            f"`{document.code(wrap.node)}` replaces the parameters that `{document.code(operation.node)}` holds, so "
-            "that `step()` updates none of the model's"
-        )
-        remedy = "build the optimizer after it"
-        related = [also_at(document, wrap.node, "the parameters are replaced here")]
-        return self.finding(facts, operation.node, claim, remedy, related=related)
-
-    def _left_behind(self, facts: Facts, operation: Operation, move: Operation) -> Finding:
-        document = facts.document
-        claim = (
-            f"`{document.code(operation.node)}` puts the optimizer's state where the model is now, and "
-            f"`{document.code(move.node)}` moves the model away from it, so that `step()` raises on a GPU"
-        )
-        remedy = "move the model first"
-        related = [also_at(document, move.node, "the model moves here")]
-        return self.finding(facts, operation.node, claim, remedy, related=related)
+    def _early(
+        self, facts: Facts, operation: Operation, claim: str, remedy: str, late: Operation, said: str
+    ) -> Finding:
+        return self.finding(facts, operation.node, claim, remedy, related=[also_at(facts.document, late.node, said)])

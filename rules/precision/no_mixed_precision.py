@@ -99,7 +99,7 @@ class NoMixedPrecision(Rule):
             related.append(also_at(training.twice.document, training.twice.node, "these are best left in float32"))
         threads = "DataParallel runs this in threads"
         related += [also_at(one.document, one.node, threads) for one in threads_of(facts, training)]
-        related += [also_at(*kept, what_stays(facts, kept[1])) for kept in training.kept]
+        related += [also_at(*kept, what_stays(facts)) for kept in training.kept]
         related += [also_at(*place) for place in places_of(facts, training)]
         related += [also_at(document, step, "this loop trains in float32, too") for document, step in training.others]
         yield self.finding(facts, node, claim, remedy, related=related, basis=training.basis, since=since)

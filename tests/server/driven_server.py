@@ -76,7 +76,8 @@ class Editor:
         return self.client.diagnostics[uri]
 
     async def actions(self, uri: str, only: Sequence[str] | None = None) -> Sequence[types.CodeAction]:
-        everything = Places(self.texts[uri].text, "utf-16").everything if uri in self.texts else _first_lines()
+        text = self.texts[uri].text if uri in self.texts else None
+        everything = Places(text, "utf-16").range(0, len(text)) if text is not None else _first_lines()
         context = types.CodeActionContext(list(self.client.diagnostics.get(uri, ())), only=only)
         params = types.CodeActionParams(types.TextDocumentIdentifier(uri), everything, context)
         found = await self.client.text_document_code_action_async(params)

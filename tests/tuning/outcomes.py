@@ -40,7 +40,6 @@ def outcome(root: Path, *, won: bool, verification: Verification | None = None) 
         Settings(4),
         Settings(),
         GAIN,
-        {"num_workers": 4},
         (edit,),
         Rewrite({script: b"old"}, {script: b"new"}, "--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-old\n+new\n"),
         "the call of `loader` (train.py:1)",

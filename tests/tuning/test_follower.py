@@ -216,7 +216,7 @@ def apart(project: Path, tmp_path: Path) -> Iterator[tuple[Path, NodeLink, Follo
     frame = Frame(str(other / "train.py"), "<module>", row, 10, row, 67)
     info = LoaderInfo(0, "train", (frame,), Settings(), 4, 512, 64, "Waits", "fork")
     ranks = RelayedRanks(1, link)
-    ranks.hear(1, Ready((info,), "cpu", "2.13.0", 1.0))
+    ranks.hear(1, Ready((info,), "cpu", "2.13.0"))
     where = Rendezvous(2, "localhost", 1, "run")
     follower = Follower(Command(Path("train.py"), None, (), other, ranks=1), other, where, Follows(link, ("a", "b"), 1))
     follower._ranks = ranks

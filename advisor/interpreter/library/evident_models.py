@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.iteration import element_at
-from accel_advisor.syntax.model_names import reads_number
+from accel_advisor.syntax.model_names import models_named_in, reads_number
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def as_model(machine: Machine, value: Value, target: cst.Name | cst.Attribute, document: Document) -> Value:
     """A value that is bound to a name of a document: a model, where nothing is known of it but that its name is used as
     that of a model. It may be any, and what made it may keep it."""
-    if not _may_be_any(value) or dotted(target) not in machine.recorder.models_named_in(document):
+    if not _may_be_any(value) or dotted(target) not in document.once(models_named_in):
         return value
     model = machine.recorder.evident_model(document, target)
     machine.move(model, SOMEWHERE)

@@ -248,7 +248,6 @@ def _birth(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
     return Birth(
         document=machine.document,
         node=node,
-        statement=machine.frame.statement or node,
         functions=machine.frame.function_names,
         owner=functions[-1].owner if functions else None,
         loops=machine.frame.loops,

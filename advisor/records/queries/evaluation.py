@@ -32,8 +32,8 @@ _DIFFERENTIATES = frozenset(
         "gradcam cam gradient gradients tta adapt adaptation export onnx"
     ).split()
 )
-_SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
-_SWITCHES = any_calls("eval", "train")
+SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
+SWITCHES = any_calls("eval", "train")
 _BACKWARD, _GRAD = AnyCall("backward"), Call("torch.autograd.grad")
 _GRADIENTS = (
     *FREEZES,
@@ -94,7 +94,7 @@ class Evaluation:
 def evaluations_with_graphs(facts: Facts) -> Iterator[Evaluation]:
     """The loops of a document that evaluate a model while autograd records for nothing: the first of each function, and
     each one outside of functions."""
-    if facts.does(*_SETS_RECORDING):
+    if facts.does(*SETS_RECORDING):
         return
     seen: set[int] = set()
     found: list[Loop] = []
@@ -213,7 +213,7 @@ def _called_after_eval(facts: Facts, loop: Loop) -> cst.Call | None:
     """The loop's own call of what its function put in evaluation mode before, and not in training mode again."""
     code, start = facts.document.code, facts.document.span(loop.node).start.offset
     evaluating: dict[str, bool] = {}
-    for operation in facts.operations_of(*_SWITCHES):
+    for operation in facts.operations_of(*SWITCHES):
         node = operation.node
         if not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)):
             continue
@@ -271,7 +271,7 @@ def _is_learnt_from(facts: Facts, loop: Loop) -> bool:
             losses = _losses(operation, context)
             if any(value.graph & own for value in losses):
                 return True
-            told = [one for one in losses if _is_explained(facts, one)]
+            told = [one for one in losses if _computed_by(facts, one)]
             if (not told or any(one.graph & computed.keys() for one in told)) and _happens_around(context, loop):
                 return True  # what other loops call as well may have computed the loss there
     return False
@@ -286,11 +286,6 @@ def _losses(operation: Operation, context: OperationContext) -> list[Given]:
     backward = operation.does(_BACKWARD)
     given: Iterable[Given] = (context.subject, *context.values) if backward else context.values[:1]
     return [one for one in given if one.is_tensor]
-
-
-def _is_explained(facts: Facts, loss: Given) -> bool:
-    """Whether the calls of models are known that a loss was computed by."""
-    return bool(_computed_by(facts, loss))
 
 
 def _computed_by(facts: Facts, loss: Given) -> frozenset[cst.CSTNode]:
@@ -329,7 +324,7 @@ def only_differentiates(program: Program, loop: Loop) -> bool:
         return False
     switches = [
         (one.what.name == "eval" or one.gives("mode", False, 0), context)
-        for one in program.operations_of(*_SWITCHES)
+        for one in program.operations_of(*SWITCHES)
         for context in one.contexts
     ]
     before = [evaluating for evaluating, context in switches if _is_on_the_way(context, loop)]

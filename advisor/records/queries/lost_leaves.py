@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, any_calls, calls
+from accel_advisor.tables.torch_modules import PARAMETERS
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
     from accel_advisor.records.transfers import Transfer
 
-_PARAMETERS = calls("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+_PARAMETERS = calls(*PARAMETERS)
 _FLOATS = calls(*(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty", "eye", "linspace")))
 """Factories that make tensors of the default dtype."""
 _CASTS = {"double": "torch.float64", "half": "torch.float16", "bfloat16": "torch.bfloat16"}

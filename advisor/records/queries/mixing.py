@@ -10,6 +10,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Act, calls, methods
 from accel_advisor.syntax.shapes import methods_of
+from accel_advisor.tables.torch_modules import PARAMETERS
 from accel_advisor.values.places import WITH_MODEL, is_host, is_on_accelerator
 from accel_advisor.values.values import Birth, Module, Opaque, Sequence, Tensor, Value
 
@@ -20,7 +21,6 @@ _JOINS = calls(
     *(f"torch.{name}" for name in "cat stack where add sub mul div matmul mm bmm einsum outer logical_and".split())
 )
 _METHODS = methods("Tensor", *"add sub mul div matmul mm bmm masked_fill gather index_select add_ mul_ sub_".split())
-_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _made_on_host(value: Value | None) -> Birth | None:
 
 def _elsewhere(facts: Facts, value: Value | None) -> bool:
     if isinstance(value, Opaque):
-        return value.name in _PARAMETERS
+        return value.name in PARAMETERS
     if not isinstance(value, Tensor) or value.scalar or any(isinstance(one, str) for one in value.path):
         return False
     return value.basis.proven and is_on_accelerator(value.place) and facts.inputs.is_tensor(value.place)

@@ -10,6 +10,7 @@ import libcst as cst
 from accel_advisor.records.actions import calls
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.sights import Gap, Landmark, NotKnown, Seen, SeenLoader, Sight
+from accel_advisor.syntax.line_breaks import in_one_line
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES
 
@@ -111,5 +112,4 @@ def _line(facts: Facts, document: Document, node: cst.CSTNode) -> str:
 
 
 def _code(document: Document, node: cst.CSTNode) -> str:
-    code = " ".join(document.code(node).split())
-    return code if len(code) <= LONGEST_CODE else f"{code[:LONGEST_CODE]}..."
+    return in_one_line(document.code(node), LONGEST_CODE)

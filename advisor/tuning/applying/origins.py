@@ -15,6 +15,7 @@ from accel_advisor.records.facts import LoaderCall, LoaderContext
 from accel_advisor.records.operations import Argument
 from accel_advisor.source.document import Document
 from accel_advisor.source.program_lines import line_name
+from accel_advisor.syntax.shapes import keywords_of
 from accel_advisor.values.values import (
     ABSENT,
     Choice,
@@ -256,9 +257,7 @@ def _formula(loader: LoaderCall, argument: Argument, knob: str, wanted: Setting)
 def entry_of(mapping: Mapping, key: str) -> cst.BaseExpression | None:
     """The expression that a dict display, or a ``dict(...)`` call, gives under a key."""
     if isinstance(mapping.node, cst.Call):
-        for arg in mapping.node.args:
-            if arg.keyword is not None and arg.keyword.value == key:
-                return arg.value
+        return keywords_of(mapping.node).get(key)
     if isinstance(mapping.node, cst.Dict):
         for element in mapping.node.elements:
             if isinstance(element, cst.DictElement) and getattr(element.key, "evaluated_value", None) == key:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from accel_advisor.finding import Edit
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.probe.channel.wire import Frame, Settings
-from accel_advisor.tuning.search.settings import Value, arguments, changed
+from accel_advisor.tuning.search.settings import arguments, changed
 from accel_advisor.tuning.search.statistics import Interval
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ class Recommendation:
         settings: what is recommended.
         baseline: what the source has.
         gain: how many times as fast, from the last comparison.
-        wanted: the knobs to change; None takes an argument away.
         edits: in every file that they touch.
         rewrite: what the edits make of the files; empty where nothing can be edited.
         origin: in words, where the values are decided.
@@ -57,7 +56,6 @@ class Recommendation:
     settings: Settings
     baseline: Settings
     gain: Interval
-    wanted: Mapping[str, Value]
     edits: tuple[Edit, ...] = ()
     rewrite: Rewrite = field(default_factory=Rewrite)
     origin: str = ""
@@ -85,11 +83,10 @@ def recommend(
     from accel_advisor.source.parsing import DocumentError
     from accel_advisor.tuning.applying.locate import plan_edits
 
-    wanted = changed(baseline, settings)
     try:
-        plan = plan_edits(stack, wanted, root=root, argv=argv, current=arguments(baseline))
+        plan = plan_edits(stack, changed(baseline, settings), root=root, argv=argv, current=arguments(baseline))
     except DocumentError as error:
-        return Recommendation(settings, baseline, gain, wanted, refusals=(f"the source {error}",))
+        return Recommendation(settings, baseline, gain, refusals=(f"the source {error}",))
     edits, refusals, rewrite = plan.edits, plan.refusals, Rewrite()
     if edits:
         try:
@@ -97,7 +94,7 @@ def recommend(
         except RewriteError as error:
             edits, refusals = (), (*refusals, str(error))
     return Recommendation(
-        settings, baseline, gain, wanted, edits, rewrite, plan.origin, refusals, plan.name, plan.filename, plan.row
+        settings, baseline, gain, edits, rewrite, plan.origin, refusals, plan.name, plan.filename, plan.row
     )
 
 

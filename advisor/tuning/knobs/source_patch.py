@@ -106,6 +106,7 @@ class _Source:
     def _at_worker_start(self, statement: WorkerStart) -> Patch:
         from accel_advisor.editing.edits import add_keyword
         from accel_advisor.editing.insertion import with_imports
+        from accel_advisor.syntax.shapes import keywords_of
         from accel_advisor.tuning.applying.locate import call_at
 
         remedy = f"let each worker of the loader start with `{statement.statement}`"
@@ -115,7 +116,7 @@ class _Source:
         if found is None or self.info.start_method != "fork":
             return Patch(remedy=remedy)
         document, call = found
-        if any(arg.keyword is not None and arg.keyword.value == statement.keyword for arg in call.args):
+        if statement.keyword in keywords_of(call):
             return Patch(remedy=remedy)
         edits = add_keyword(document, call, statement.keyword, statement.value)
         imports = with_imports(document, document.span(call).start.row, *statement.imports)

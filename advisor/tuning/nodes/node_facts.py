@@ -10,9 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import accel_advisor
-from accel_advisor.machine.machine import inspect_machine
+from accel_advisor.machine.machine import inspect_machine, mebibytes
 from accel_advisor.tuning.nodes.node_messages import NodeFacts
-from accel_advisor.tuning.search.settings import Limits, mebibytes
+from accel_advisor.tuning.search.settings import Limits
 from accel_advisor.tuning.target.command import Command
 
 

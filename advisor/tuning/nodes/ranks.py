@@ -187,7 +187,7 @@ def merged(answers: Sequence[Any]) -> Any:
         return one_block(answers)
     if all(isinstance(each, Ready) for each in answers):
         gpus = tuple(one for each in answers for one in each.gpus)
-        return replace(answers[0], startup_seconds=max(each.startup_seconds for each in answers), gpus=gpus)
+        return replace(answers[0], gpus=gpus)
     return Refused(Unmeasurable.RANKS_PARTED)
 
 

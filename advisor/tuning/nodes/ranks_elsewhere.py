@@ -46,7 +46,6 @@ class RanksOfNodes(Ranks):
     def __init__(self, lead: Lead, report: Callable[[Any], None]) -> None:
         super().__init__(lead.ranks * len(lead.nodes), report)
         self._lead = lead
-        self._tell = report
 
     def from_node(self, number: int, message: Any) -> None:
         """Takes in what a node says of its run."""
@@ -58,11 +57,11 @@ class RanksOfNodes(Ranks):
             case RankGone(rank):
                 self.lose(rank)
             case RunEnded(status, failure, errors):
-                self._tell(NodeEnded(number, status, failure, errors))
+                self._report(NodeEnded(number, status, failure, errors))
             case RunRefused(reason):
-                self._tell(NodeStopped(f"node {self._lead.name(number)}: {reason}"))
+                self._report(NodeStopped(f"node {self._lead.name(number)}: {reason}"))
             case Gone():
-                self._tell(NodeStopped(message.reason))
+                self._report(NodeStopped(message.reason))
 
 
 def on_all_nodes(

@@ -186,44 +186,31 @@ def _bar(record: Record, number: int, scale: Scale) -> Bar:
     row = record.tried[number]
     kind = kind_of(record, number)
     against = "" if number == 0 or row.gain is None else interval_text(row.gain)
-    closed = row.low is not None and row.high is not None
-    return Bar(
-        label(row.settings),
-        "failed" if row.rate is None else kind,
-        rate_text(row.rate),
-        against,
-        row.failed or {"now": "now", "best": "recommended"}.get(kind, ""),
-        scale.at(row.rate or 0.0),
-        scale.at(row.low) if closed and row.low is not None else None,
-        scale.at(row.high) if closed and row.high is not None else None,
-    )
+    remark = row.failed or {"now": "now", "best": "recommended"}.get(kind, "")
+    return _drawn(label(row.settings), "failed" if row.rate is None else kind, against, remark, row, scale)
+
+
+def _drawn(name: str, kind: str, against: str, remark: str, measured: TriedRecord | Choice, scale: Scale) -> Bar:
+    closed = measured.low is not None and measured.high is not None
+    low, high = (scale.at(end) if closed and end is not None else None for end in (measured.low, measured.high))
+    return Bar(name, kind, rate_text(measured.rate), against, remark, scale.at(measured.rate or 0.0), low, high)
 
 
 def compared_rates(records: Sequence[Record], names: Sequence[str]) -> Throughput:
     """What each script reaches now and with what is recommended, to one scale."""
     found = []
     for record, name in zip(records, names, strict=True):
-        found.append((name, "now", record.trained.baseline))
+        found.append((name, "now", "now", record.trained.baseline))
         if record.kept is None and record.trained.recommended is not None:
-            found.append((name, "recommended", record.trained.recommended))
-    rates = [max(choice.rate or 0.0, choice.high or 0.0) for _, _, choice in found]
+            found.append((name, "best", "recommended", record.trained.recommended))
+    rates = [max(choice.rate or 0.0, choice.high or 0.0) for *_, choice in found]
     scale = Scale(1.06 * max(rates, default=0.0))
-    bars = tuple(_choice_bar(name, kind, choice, scale) for name, kind, choice in found if choice.rate)
-    return Throughput(bars, (), scale.ticks(rate_text))
-
-
-def _choice_bar(name: str, kind: str, choice: Choice, scale: Scale) -> Bar:
-    closed = choice.low is not None and choice.high is not None
-    return Bar(
-        name,
-        "best" if kind == "recommended" else kind,
-        rate_text(choice.rate),
-        "",
-        f"{kind}: {label(choice.settings)}",
-        scale.at(choice.rate or 0.0),
-        scale.at(choice.low) if closed and choice.low is not None else None,
-        scale.at(choice.high) if closed and choice.high is not None else None,
+    bars = tuple(
+        _drawn(name, kind, "", f"{said}: {label(choice.settings)}", choice, scale)
+        for name, kind, said, choice in found
+        if choice.rate
     )
+    return Throughput(bars, (), scale.ticks(rate_text))
 
 
 def kind_of(record: Record, number: int) -> str:

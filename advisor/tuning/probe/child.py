@@ -28,10 +28,9 @@ class Child:
 
     Args:
         plan: what the parent wants, as :mod:`accel_advisor.tuning.trial.child_process` writes it.
-        began: start of the process on :func:`time.perf_counter`.
     """
 
-    def __init__(self, plan: dict[str, Any], began: float) -> None:
+    def __init__(self, plan: dict[str, Any]) -> None:
         self._plan = plan
         address = plan["address"]  # JSON made a list of a host and its port
         connection = Client(address if isinstance(address, str) else tuple(address), authkey=bytes.fromhex(plan["key"]))
@@ -51,7 +50,6 @@ class Child:
             Elsewhere(plan["scratch"]),
             extend_epochs=plan["extend_epochs"],
             awaits_loader=plan["awaits_loader"],
-            began=began,
         )
         self._server = server
         if not plan["ranks"]:  # ranks are processes that train, each under a probe of its own

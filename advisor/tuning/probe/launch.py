@@ -13,7 +13,6 @@ import json
 import os
 import runpy
 import sys
-import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -151,7 +150,6 @@ def _torchrun(plan: dict[str, Any]) -> None:
 
 def main() -> None:
     """Read the plan, connect to the parent, run the user's command under the probe."""
-    began = time.perf_counter()
     ranked = len(sys.argv) > 1
     if ranked:
         with open(sys.argv[1], encoding="utf-8") as file:
@@ -169,7 +167,7 @@ def main() -> None:
     name_semaphores(plan["scratch"])
     from accel_advisor.tuning.probe.child import Child
 
-    Child(plan, began).run()
+    Child(plan).run()
 
 
 if __name__ == "__main__":

@@ -64,7 +64,6 @@ class Server:
         *,
         extend_epochs: bool,
         awaits_loader: bool,
-        began: float,
     ) -> None:
         self._session = session
         self._records = records
@@ -72,7 +71,6 @@ class Server:
         self._elsewhere = elsewhere
         self._extend = extend_epochs
         self._awaits_loader = awaits_loader
-        self._began = began
         self._lock = threading.Lock()
         self._first_batch: float | None = None
         self._steps: list[float] = []
@@ -233,7 +231,6 @@ class Server:
                 device=self._device.partition(":")[0],
                 torch_version=str(torch.__version__),
                 gpus=(self._meter.device.uuid if self._meter.device is not None else "",),
-                startup_seconds=(self._first_batch or perf_counter()) - self._began,
                 plain=loop,
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
+from accel_advisor.machine.machine import mebibytes
 from accel_advisor.tuning.probe.channel.wire import Settings
 from accel_advisor.tuning.probe.knobs.training_knobs import TRAINING_KNOBS
 
@@ -224,8 +225,3 @@ class Limits:
         """The most of ``workers`` that ``settings`` may have; 0 where none is allowed."""
         allowed = [count for count in workers if self.refusal(replace(settings, num_workers=count)) is None]
         return max(allowed, default=0)
-
-
-def mebibytes(size: float) -> str:
-    """A size in bytes for people."""
-    return f"{size / _MIB:,.0f} MiB" if size >= _MIB else f"{size / 1024:,.0f} KiB"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import LEAST_PRICE, per_cent
+from accel_advisor.syntax.line_breaks import in_one_line
 from accel_advisor.tuning.record.place_text import place_text
 from accel_advisor.tuning.record.schema import FindingPrice, LinePrice, Prices
 from accel_advisor.tuning.wording.figures import seconds_text
@@ -32,14 +33,9 @@ def price_lines(prices: Prices) -> Iterator[tuple[str, str]]:
 
 def finding_sentence(finding: FindingPrice) -> str:
     """A finding with its price."""
-    return f"{finding.code} {place_text(finding)} `{_short(finding.text)}`: {finding.price.words}."
+    return f"{finding.code} {place_text(finding)} `{in_one_line(finding.text, _LONGEST)}`: {finding.price.words}."
 
 
 def line_sentence(line: LinePrice) -> str:
     """A line without a finding, with its price."""
-    return f"no finding {place_text(line)} `{_short(line.calls)}`: {line.price.words}."
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+    return f"no finding {place_text(line)} `{in_one_line(line.calls, _LONGEST)}`: {line.price.words}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -166,15 +167,17 @@ def _table(record: Record) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading, justify in (("Tried", "left"), ("samples/s", "right"), ("against now (95 %)", "left"), ("", "left")):
         table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for number, row in enumerate(record.tried):
-        against = "" if number == 0 or row.gain is None else interval_text(row.gain)
-        cells = (describe(row.settings), rate_text(row.rate), against, _remark(record, number, row))
+    for number, cells in enumerate(tried_cells(record)):
         table.add_row(*(_text(cell) for cell in cells), style="green" if number == record.recommended else "")
     return table
 
 
-def _remark(record: Record, number: int, row: TriedRecord) -> str:
-    return row.failed or ("now" if number == 0 else "recommended" if number == record.recommended else "")
+def tried_cells(record: Record) -> Iterator[tuple[str, str, str, str]]:
+    """Of each candidate, its settings, its rate, that against now, and a remark."""
+    for number, row in enumerate(record.tried):
+        against = "" if number == 0 or row.gain is None else interval_text(row.gain)
+        remark = row.failed or ("now" if number == 0 else "recommended" if number == record.recommended else "")
+        yield describe(row.settings), rate_text(row.rate), against, remark
 
 
 def _print_recommendation(record: Record, choice: Choice, console: Console) -> None:
@@ -228,22 +231,23 @@ def _print_turns(turns: TurnsRecord, console: Console) -> None:
                 _print_diff(turn.diff, console)
     if turns.diff:
         _print_diff(turns.diff, console)
-    if turned(turns):
-        failed = turns.verification is not None and not turns.verification.holds
-        console.print(_text(turned(turns), "yellow" if failed else "green" if turns.written else ""))
+    _print_ending(turned(turns), turns, console)
 
 
 def _print_fixes(fixes: FixesRecord, console: Console) -> None:
     console.print()
     for line, style in race_lines(fixes):
         console.print(_text(line, style))
-    ending = raced_ending(fixes)
     if fixes.diff:
         console.print()
         _print_diff(fixes.diff, console)
+    _print_ending(raced_ending(fixes), fixes, console)
+
+
+def _print_ending(ending: str, found: TurnsRecord | FixesRecord, console: Console) -> None:
     if ending:
-        failed = fixes.verification is not None and not fixes.verification.holds
-        console.print(_text(ending, "yellow" if failed else "green" if fixes.written else ""))
+        failed = found.verification is not None and not found.verification.holds
+        console.print(_text(ending, "yellow" if failed else "green" if found.written else ""))
 
 
 def _print_diff(diff: str, console: Console) -> None:

@@ -13,6 +13,7 @@ from accel_advisor.source.document import is_notebook
 from accel_advisor.source.notebook import Notebook
 from accel_advisor.source.program_lines import row_for_people
 from accel_advisor.source.runnable_cells import RunnableCells
+from accel_advisor.syntax.line_breaks import in_one_line
 
 _LONGEST = 40
 
@@ -57,6 +58,5 @@ def in_cells(text: str, script: Path | None) -> str:
     return re.sub(rf'File "{re.escape(name)}", line (\d+)', place, text)
 
 
-def _short(text: str) -> str:
-    line = " ".join(text.replace("\\\n", " ").split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+def _short(magic: str) -> str:
+    return in_one_line(magic.replace("\\\n", " "), _LONGEST)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from accel_advisor.tuning.search.settings import Use, mebibytes
+from accel_advisor.machine.machine import mebibytes
+from accel_advisor.tuning.search.settings import Use
 
 _LARGE = 0.5
 

@@ -42,7 +42,7 @@ INFO = LoaderInfo(
         ToRank(0, Stop()),
         FromRank(3, Gather(((True, (Settings(), 16), [0.25, 1]), False))),
         ToRank(3, Gathered(((None, True), (0.5, False)))),
-        FromRank(2, Ready((INFO,), "cpu", "2.13.0", 1.5)),
+        FromRank(2, Ready((INFO,), "cpu", "2.13.0")),
         FromRank(0, Block(BASELINE, 8, 32, 1.0, 0.5, 0.0, 0.4, 0.1, 7.0, ranks=(Part(1.0, 0.5, 0.0, 0.4, 0.1),))),
         FromRank(1, CandidateFailed(Settings(1), Raised("OSError: no", True), 1)),
         FromRank(1, CandidateFailed(Settings(1), Meaningless.NO_PINNING)),

@@ -116,12 +116,11 @@ def test_a_failure_on_one_rank_is_the_candidates() -> None:
 
 
 def test_ranks_that_went_different_ways_are_refused() -> None:
-    assert merged([block(), Ready((), "cpu", "2.13", 1.0)]) == Refused(Unmeasurable.RANKS_PARTED)
+    assert merged([block(), Ready((), "cpu", "2.13")]) == Refused(Unmeasurable.RANKS_PARTED)
 
 
-def test_the_latest_start_counts() -> None:
-    assert merged([Ready((), "cpu", "2.13", 1.0), Ready((), "cpu", "2.13", 3.0)]).startup_seconds == 3.0
-    devices = [Ready((), "cuda", "2.13", 1.0, (uuid,)) for uuid in ("a", "b", "a")]
+def test_the_devices_of_all_ranks_are_known() -> None:
+    devices = [Ready((), "cuda", "2.13", (uuid,)) for uuid in ("a", "b", "a")]
     assert merged(devices).gpus == ("a", "b", "a")
 
 

@@ -55,7 +55,7 @@ class Threaded(nn.Module):
 def hooks_of(meter: Meter) -> Hooks:
     """The hooks of a process that no trial measures."""
     records, session = Records(), Apart()
-    server = Server(session, records, meter, Elsewhere(""), extend_epochs=False, awaits_loader=False, began=0.0)  # type: ignore[arg-type]
+    server = Server(session, records, meter, Elsewhere(""), extend_epochs=False, awaits_loader=False)  # type: ignore[arg-type]
     return Hooks(server, records, meter)
 
 

@@ -72,7 +72,7 @@ def recommended(folder: Path) -> Outcome:
     rewrite = Rewrite(dict.fromkeys(paths, OLD), dict.fromkeys(paths, NEW), "--- a\n+++ b\n@@ -1 +1 @@\n-0\n+4\n")
     frame = Frame(str(paths[0]), "<module>", 1, 1, 1, 2)
     info = LoaderInfo(0, "train", (frame,), Settings(), 16, 100, 4096, "__main__.Data", "fork")
-    found = Recommendation(Settings(4), Settings(), GAIN, {"num_workers": 4}, rewrite=rewrite)
+    found = Recommendation(Settings(4), Settings(), GAIN, rewrite=rewrite)
     rows = (Row(Settings(), 412.0, None, 9), Row(Settings(4), 1093.0, GAIN, 7))
     return Outcome(folder, (info,), "cpu", "2.13.0", rows=rows, recommendation=found, script="train.py")
 

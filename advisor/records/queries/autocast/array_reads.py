@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, calls, within
-from accel_advisor.records.queries.autocast.widths import Width, Widths
-from accel_advisor.records.queries.gradients.flows import flow_of
+from accel_advisor.records.queries.autocast.widths import Width, Widths, calls_of
 from accel_advisor.syntax.shapes import receiver_of
 from accel_advisor.tables.wrappers import STOPS_AUTOGRAD
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation
-    from accel_advisor.records.transfers import ModuleCall, ModuleCallContext
+    from accel_advisor.records.transfers import ModuleCallContext
 
 _TAKES = AnyCall("numpy")
 _MAKES = (*calls("numpy.array", "numpy.asarray"), *within("sklearn.metrics"))
@@ -30,16 +29,12 @@ def read_as_arrays(facts: Facts, loop: Loop, replicated: tuple[Operation, ...]) 
         replicated: where DataParallel is put around a model, which has autocast in its ``forward`` then: whoever calls
             it gets such results, an evaluation as well.
     """
-    taken = [one for one in facts.program.operations_of(_TAKES, *_MAKES) if isinstance(one.node, cst.Call)]
+    taken = facts.program.operations_of(_TAKES, *_MAKES)
     models = list(_affected(facts, loop, replicated)) if taken else []
     widths = Widths(facts, models)
-    for one in taken if models else ():
-        flow = flow_of(facts, one.function or one.document.tree)
-        if flow is None or not flow.holds(one.node):
-            continue
-        assert isinstance(one.node, cst.Call)
-        owner = receiver_of(one.node)
-        given = [owner] if one.does(_TAKES) and owner is not None else [arg.value for arg in one.node.args]
+    for one, call, flow in calls_of(facts, _TAKES, *_MAKES) if models else ():
+        owner = receiver_of(call)
+        given = [owner] if one.does(_TAKES) and owner is not None else [arg.value for arg in call.args]
         if any(widths.of(flow, each) is Width.HALF and widths.calls for each in given):
             yield one
 
@@ -55,11 +50,11 @@ def _affected(facts: Facts, loop: Loop, replicated: tuple[Operation, ...]) -> It
         if not (call.loss or context.nested or evaluates):
             yield call.node  # an evaluation within the loop is no part of what autocast is put around
     for call in (one for each in facts.program for one in each.module_calls) if replicated else ():
-        if not call.loss and any(_is_replicated(call, context, replicated) for context in call.contexts):
+        if not call.loss and any(_is_replicated(context, replicated) for context in call.contexts):
             yield call.node
 
 
-def _is_replicated(call: ModuleCall, context: ModuleCallContext, replicated: tuple[Operation, ...]) -> bool:
+def _is_replicated(context: ModuleCallContext, replicated: tuple[Operation, ...]) -> bool:
     """Whether a call runs a ``forward`` that one of the wrappers calls in threads."""
     inner = [one.module for wrapping in replicated for one in wrapping.given("module", 0).alternatives]
     classes = {id(one.cls) for one in inner if one is not None and one.cls is not None}

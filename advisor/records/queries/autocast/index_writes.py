@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls
-from accel_advisor.records.queries.autocast.widths import Width, Widths
-from accel_advisor.records.queries.gradients.flows import flow_of
+from accel_advisor.records.queries.autocast.widths import Width, calls_of, widths_in
 from accel_advisor.syntax.shapes import dotted, keywords_of
 
 if TYPE_CHECKING:
@@ -24,16 +23,11 @@ _FLOAT32 = frozenset({"torch.float32", "torch.float"})
 def index_writes(facts: Facts, loop: Loop) -> Iterator[tuple[Document, cst.CSTNode]]:
     """The writes of a loop's steps in which a tensor is the index, or a mask is: torch casts nothing there, as it does
     for numbers and slices."""
-    models = [call.node for call, context in facts.program.calls_in.get(loop, ()) if not (call.loss or context.nested)]
-    widths = Widths(facts, models)
-    seen: set[int] = set()
-    for one in facts.program.operations_of(*_MAKES):
-        flow = flow_of(facts, one.function or one.document.tree)
-        if flow is None or not isinstance(one.node, cst.Call) or not flow.holds(one.node):
+    widths, seen = widths_in(facts, loop), set[int]()
+    for one, call, flow in calls_of(facts, *_MAKES):
+        if not any(loop in context.loops for context in one.contexts) or not _is_float32(call):
             continue
-        if not any(loop in context.loops for context in one.contexts) or not _is_float32(one.node):
-            continue
-        for write in _writes_into(flow, one.node):
+        for write in _writes_into(flow, call):
             if id(write) not in seen and widths.of(flow, write.value) is Width.HALF:
                 seen.add(id(write))
                 yield one.document, write.targets[0].target

@@ -74,7 +74,7 @@ def threads_of(facts: Facts, training: FullPrecision) -> tuple[Operation, ...]:
     return () if _is_old(facts) and facts.supports(_SINCE_IN_THREADS) else training.replicated
 
 
-def what_stays(facts: Facts, part: cst.CSTNode) -> str:
+def what_stays(facts: Facts) -> str:
     """How a part of a program is left in float32."""
     off = "torch.cuda.amp.autocast(enabled=False)" if _is_old(facts) else 'torch.autocast("cuda", enabled=False)'
     return f"this, and what it is computed from, stays in float32, under `{off}`"

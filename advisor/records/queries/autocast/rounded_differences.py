@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls, methods
-from accel_advisor.records.queries.autocast.widths import Width, Widths
+from accel_advisor.records.queries.autocast.widths import Width, calls_of, widths_in
 from accel_advisor.records.queries.evaluations.computed_values import called_on
-from accel_advisor.records.queries.gradients.flows import flow_of
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
@@ -32,20 +31,16 @@ def rounded_differences(facts: Facts, loop: Loop) -> Iterator[tuple[Document, cs
     """What of a loop's steps computes ``log(1 - p)``, ``sqrt(1 - cosine ** 2)`` or ``acos(cosine)`` of what autocast
     leaves in half precision: of eight bits, all that is nearer to one than 0.002 is one. The first of each
     function, also of those that nothing is seen to call."""
-    models = [call.node for call, context in facts.program.calls_in.get(loop, ()) if not (call.loss or context.nested)]
-    widths = Widths(facts, models)
-    seen: set[int] = set()
-    for one in facts.program.operations_of(*_STEEP, *_ARCS):
-        flow = flow_of(facts, one.function or one.document.tree)
-        if flow is None or id(one.function) in seen or not isinstance(one.node, cst.Call) or not flow.holds(one.node):
+    widths, seen = widths_in(facts, loop), set[int]()
+    for one, call, flow in calls_of(facts, *_STEEP, *_ARCS):
+        inside = any(loop in context.loops or _begins_unseen(context) for context in one.contexts)
+        if id(one.function) in seen or not inside:
             continue
-        if not any(loop in context.loops or _begins_unseen(context) for context in one.contexts):
-            continue
-        given = called_on(one.node)[1]
+        given = called_on(call)[1]
         near = given if one.does(*_ARCS) else _taken_from_one(flow, given)
         if near is not None and widths.of(flow, _base(near)) is Width.HALF:
             seen.add(id(one.function))
-            yield one.document, one.node
+            yield one.document, call
 
 
 def _begins_unseen(context: OperationContext) -> bool:

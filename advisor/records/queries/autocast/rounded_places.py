@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import methods
-from accel_advisor.records.queries.autocast.widths import Width, Widths
+from accel_advisor.records.queries.autocast.widths import Width, calls_of, widths_in
 from accel_advisor.records.queries.evaluations.computed_values import called_on
-from accel_advisor.records.queries.gradients.flows import flow_of
+from accel_advisor.syntax.shapes import keywords_of
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
@@ -24,18 +24,14 @@ _WHOLE = (*methods("Tensor", *WHOLE_NAMES), *methods("?", *WHOLE_NAMES))
 def rounded_places(facts: Facts, loop: Loop) -> Iterator[tuple[Document, cst.CSTNode]]:
     """What of a loop's steps makes whole numbers of ``x.new_tensor(numbers)`` or ``numbers.type_as(x)``, where ``x`` is
     in half precision: of eight bits, all numbers above 256 come out even. The first of each function."""
-    models = [call.node for call, context in facts.program.calls_in.get(loop, ()) if not (call.loss or context.nested)]
-    widths, seen = Widths(facts, models), set[int]()
-    for one in facts.program.operations_of(*_WHOLE):
-        flow = flow_of(facts, one.function or one.document.tree)
-        if flow is None or id(one.function) in seen or not isinstance(one.node, cst.Call) or not flow.holds(one.node):
+    widths, seen = widths_in(facts, loop), set[int]()
+    for one, call, flow in calls_of(facts, *_WHOLE):
+        if id(one.function) in seen or not any(loop in context.loops for context in one.contexts):
             continue
-        if not any(loop in context.loops for context in one.contexts):
-            continue
-        other = _typed_like(flow, called_on(one.node)[1])
+        other = _typed_like(flow, called_on(call)[1])
         if other is not None and widths.of(flow, other) is Width.HALF:
             seen.add(id(one.function))
-            yield one.document, one.node
+            yield one.document, call
 
 
 def _typed_like(flow: DataFlow, made: cst.BaseExpression | None) -> cst.BaseExpression | None:
@@ -45,7 +41,6 @@ def _typed_like(flow: DataFlow, made: cst.BaseExpression | None) -> cst.BaseExpr
         made = bound[0] if len(bound) == 1 else None
     if not isinstance(made, cst.Call) or not isinstance(made.func, cst.Attribute) or not made.args:
         return None
-    if any(one.keyword is not None and one.keyword.value == "dtype" for one in made.args):
+    if "dtype" in keywords_of(made):
         return None
-    given = made.args[0].value
-    return {"new_tensor": made.func.value, "type_as": given}.get(made.func.attr.value)
+    return {"new_tensor": made.func.value, "type_as": made.args[0].value}.get(made.func.attr.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,8 @@ from accel_advisor.tables.autocast import IN_FLOAT32, IN_HALF, LAYERS_IN_FLOAT32
 from accel_advisor.tables.tensor_methods import CASTS, KEEPS_VALUES, MASKS, MOVES, SHAPES, TENSOR_METHODS
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.actions import Asked
+    from accel_advisor.records.facts import Facts, Loop, Operation
     from accel_advisor.records.given import Module
     from accel_advisor.records.queries.gradients.data_flow import Binding, DataFlow
     from accel_advisor.records.transfers import ModuleCall
@@ -40,6 +41,20 @@ class Width(Enum):
     HALF = "half precision"
     FLOAT32 = "float32"
     OTHER = "no float, or nothing that is known"
+
+
+def calls_of(facts: Facts, *asked: Asked) -> Iterator[tuple[Operation, cst.Call, DataFlow]]:
+    """The calls of a program that do one of these, each with the function that it stands in."""
+    for one in facts.program.operations_of(*asked):
+        flow = flow_of(facts, one.function or one.document.tree)
+        if flow is not None and isinstance(one.node, cst.Call) and flow.holds(one.node):
+            yield one, one.node, flow
+
+
+def widths_in(facts: Facts, loop: Loop) -> Widths:
+    """What autocast makes of expressions around a loop, whose models it calls itself."""
+    called = facts.program.calls_in.get(loop, ())
+    return Widths(facts, [call.node for call, context in called if not (call.loss or context.nested)])
 
 
 class Widths:

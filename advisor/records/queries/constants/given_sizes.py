@@ -68,11 +68,6 @@ class GivenSizes:
         return self._values[key]
 
 
-def given_sizes(program: Program) -> GivenSizes:
-    """What the calls of a program give."""
-    return GivenSizes(program)
-
-
 def _given(function: cst.FunctionDef, call: cst.Call, values: SizeValues | None) -> set[str]:
     """The parameters that one call gives nothing else, and those that it leaves to such a default.
 

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls
-from accel_advisor.records.queries.constants.given_sizes import given_sizes
+from accel_advisor.records.queries.constants.given_sizes import GivenSizes
 from accel_advisor.records.queries.constants.size_values import SizeValues, parameters_of
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.steps.literal_copies import literal_copies
 from accel_advisor.records.queries.training_loops import runs_often
-from accel_advisor.syntax.shapes import dotted, is_written, keywords_of
+from accel_advisor.syntax.shapes import dotted, is_written, keywords_of, last_name
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import children, descendants
 from accel_advisor.tables.sized_values import FILLED, OF_LISTS, OWN_FACTORIES, STRUCTURED
+from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _CACHES = ("functools.lru_cache", "functools.cache", "functools.cached_property", "torch.jit.script")
 _COMPILERS = calls("torch.compile", "torch.jit.script", "torch.jit.trace")
-_SETS_DEFAULT = calls("torch.set_default_tensor_type", "torch.set_default_device")
 _VIEWS = frozenset(
     {"view", "reshape", "unsqueeze", "squeeze", "expand", "expand_as", "permute", "transpose", "t", "contiguous"}
     | {"size", "dim", "numel", "detach", "ravel", "flatten", "expand_dims", "moveaxis", "swapaxes", "from_numpy"}
@@ -78,7 +78,7 @@ def size_constants(facts: Facts) -> Iterator[SizeConstant]:
     names = {one.what.full for one in facts.operations if isinstance(one.what, Call)}
     if names.isdisjoint(STRUCTURED | OF_LISTS | FILLED):
         return
-    given = facts.program.once(given_sizes)
+    given = facts.program.once(GivenSizes)
     code = given.code_of(facts)
     found: list[tuple[SizeValues, SizeConstant]] = []
     covered = set[int]()
@@ -289,7 +289,7 @@ class _Builder:
 
     def _is_view(self, call: cst.Call) -> bool:
         func = call.func
-        name = func.attr.value if isinstance(func, cst.Attribute) else dotted(func)
+        name = last_name(func)
         moved = self.values.is_move(call)
         return name in _VIEWS or moved or any(id(one) in self.values.entered for one in self._called(call))
 
@@ -321,7 +321,7 @@ class _Builder:
             return False
         if name in OF_LISTS and any(isinstance(arg.value, (cst.ListComp, cst.List)) for arg in call.args):
             return True
-        return not self._is_given_device(call) and not self.facts.does(*_SETS_DEFAULT)
+        return not self._is_given_device(call) and not self.facts.does(*calls(*SETS_DEFAULT_DEVICE))
 
     def _is_on_gpu(self, makers: list[cst.Call]) -> bool:
         return self.facts.names_gpu_anywhere and not any(map(self._is_on_host, makers))

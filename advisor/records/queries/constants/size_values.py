@@ -12,7 +12,7 @@ import libcst as cst
 from accel_advisor.records.actions import Call
 from accel_advisor.records.queries.constants.effects import Effects
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted, keywords_of, methods_of, self_attribute
+from accel_advisor.syntax.shapes import dotted, keywords_of, last_name, methods_of, owners, self_attribute
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
@@ -200,14 +200,14 @@ class SizeValues:
 
     @cached_property
     def _class(self) -> cst.ClassDef | None:
-        return _class_of(self.facts.document.tree, self.function)
+        return self.facts.document.once(owners).get(id(self.function))
 
     # -- calls
 
     def _holds_call(self, node: cst.Call) -> bool:
         func = node.func
         full = self.library(node)
-        name = dotted(func).rpartition(".")[2] or (func.attr.value if isinstance(func, cst.Attribute) else "")
+        name = last_name(func)
         if name in FORM_METHODS and (isinstance(func, cst.Attribute) or name == "len"):
             return True
         called = self._own_functions(node)
@@ -306,7 +306,7 @@ def _operands(node: cst.CSTNode) -> list[cst.CSTNode]:
 
 def _is_plain(node: cst.BaseExpression) -> bool:
     """Whether what a name is bound to in front of a loop is a number by its form: no call but of numbers."""
-    calls = (dotted(one.func).rpartition(".")[2] for one in descendants(node, cst.Call))
+    calls = (last_name(one.func) for one in descendants(node, cst.Call))
     return all(name in PURE_BUILTINS or name in FORM_METHODS for name in calls)
 
 
@@ -323,15 +323,6 @@ def _global_names(tree: cst.Module) -> frozenset[str]:
     """The names that a module binds by assignments and definitions that only its top has."""
     found = set(bindings(tree))
     return frozenset(name for name in found if "." not in name)
-
-
-@lru_cache(maxsize=1024)
-def _class_of(tree: cst.Module, function: cst.FunctionDef) -> cst.ClassDef | None:
-    """The class that a function is a method of."""
-    for cls in descendants(tree, cst.ClassDef):
-        if any(one is function for one in methods_of(cls).values()):
-            return cls
-    return None
 
 
 @lru_cache(maxsize=256)

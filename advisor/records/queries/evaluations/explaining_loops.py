@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accel_advisor.records.actions import any_calls
+from accel_advisor.records.queries.evaluation import SWITCHES
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Loop, Program
     from accel_advisor.records.operations import OperationContext
 
-_SWITCHES = any_calls("eval", "train")
 _Switches = list[tuple[bool, tuple[str, ...]]]
 
 
@@ -29,6 +28,6 @@ def _switches(program: Program) -> _Switches:
     """Where a program switches the mode of a model: whether to evaluation, and the functions that lead there."""
     return [
         (one.what.name == "eval" or one.gives("mode", False, 0), context.functions)
-        for one in program.operations_of(*_SWITCHES)
+        for one in program.operations_of(*SWITCHES)
         for context in one.contexts
     ]

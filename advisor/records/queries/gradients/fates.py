@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.gradients.flows import flow_of
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Followed:
         return frozenset() if isinstance(flow.parent(call), cst.Expr) else self.fates(flow, call, depth)
 
     def _argument(self, flow: DataFlow, argument: cst.Arg, call: cst.Call, depth: int) -> _Fates:
-        name = call.func.attr.value if isinstance(call.func, cst.Attribute) else dotted(call.func)
+        name = last_name(call.func)
         if gives_values(call):
             return _ASKED
         if name == "backward" or dotted(call.func).endswith("autograd.grad"):
@@ -172,7 +172,7 @@ def is_unrecorded(flow: DataFlow, node: cst.CSTNode) -> bool:
 
 
 def _stops(manager: cst.CSTNode) -> bool:
-    name = dotted(manager.func if isinstance(manager, cst.Call) else manager).rpartition(".")[2]
+    name = last_name(manager.func if isinstance(manager, cst.Call) else manager)
     if name == "set_grad_enabled" and isinstance(manager, cst.Call) and manager.args:
         return dotted(manager.args[0].value) != "True"
     return name in _STOPS

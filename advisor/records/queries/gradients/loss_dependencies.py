@@ -11,7 +11,7 @@ import libcst as cst
 from accel_advisor.records.queries.gradients.fates import gives_values, is_unrecorded, parameter_of
 from accel_advisor.records.queries.gradients.flows import document_of, flow_of
 from accel_advisor.records.queries.gradients.networks import Networks
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import children
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Reached:
         node = self.call.func
         while isinstance(node, cst.Attribute) and node.attr.value != last:
             node = node.value
-        return self.document.code(node if dotted(node).rpartition(".")[2] == last else self.call.func)
+        return self.document.code(node if last_name(node) == last else self.call.func)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Dependencies:
 
     def _call(self, frame: _Frame, call: cst.Call, above: frozenset[str]) -> None:
         flow = frame.flow
-        name = call.func.attr.value if isinstance(call.func, cst.Attribute) else dotted(call.func)
+        name = last_name(call.func)
         stops = name == "detach" or gives_values(call) or dotted(call.func).endswith("autograd.grad")
         if stops or is_unrecorded(flow, call):
             return

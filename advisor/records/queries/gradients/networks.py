@@ -27,7 +27,7 @@ from accel_advisor.records.queries.gradients.switches import (
     switching_functions,
 )
 from accel_advisor.syntax.model_names import may_be_model
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ def _wrappers(tree: cst.Module) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in descendants(tree, cst.Assign):
         made = one.value
-        if isinstance(made, cst.Call) and made.args and dotted(made.func).rpartition(".")[2][:1].isupper():
+        if isinstance(made, cst.Call) and made.args and last_name(made.func)[:1].isupper():
             first, *others = (network_name(each.value) for each in made.args)
             target = network_name(one.targets[0].target)
             if first and target and not any(map(_is_plain_name, others)):
@@ -327,7 +327,7 @@ def _copies(tree: cst.Module) -> frozenset[str]:
             ):
                 found.add(network_name(one.func.value))
         elif isinstance(one, cst.Assign) and isinstance(one.value, cst.Call):
-            if dotted(one.value.func).rpartition(".")[2] == "deepcopy":
+            if last_name(one.value.func) == "deepcopy":
                 sources = [network_name(each.value) for each in one.value.args]
                 if any(map(_is_plain_name, sources)):
                     found |= {network_name(each.target) for each in one.targets}

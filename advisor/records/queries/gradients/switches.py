@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.gradients.naming import owner_of_parameters
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -92,18 +92,18 @@ def switches(tree: cst.Module, functions: frozenset[str]) -> Iterator[tuple[cst.
     """Where a text switches gradients: the node, the names in it, and whether on."""
     for one in descendants(tree, cst.Call, cst.For, cst.Assign):
         if isinstance(one, cst.Call):
-            name = dotted(one.func).rpartition(".")[2] or getattr(getattr(one.func, "attr", None), "value", "")
+            name = last_name(one.func)
             if name not in functions and not _TOGGLES.search(name):
                 continue
             inner: tuple[cst.CSTNode, ...] = (one.func, *one.args)
             told = _SAYS_WHICH.search(name) is not None
         elif isinstance(one, cst.For):
-            calls = (dotted(each.func).rpartition(".")[2] for each in descendants(one.body, cst.Call))
+            calls = (last_name(each.func) for each in descendants(one.body, cst.Call))
             if not _switches_in(one) and not any(_TOGGLES.search(each) or each in functions for each in calls):
                 continue
             inner, told = (one.iter,), True
         elif isinstance(one, cst.Assign):
-            made = dotted(one.value.func).rpartition(".")[2] if isinstance(one.value, cst.Call) else ""
+            made = last_name(one.value.func) if isinstance(one.value, cst.Call) else ""
             if made not in functions and not any(
                 isinstance(each.target, cst.Attribute) and each.target.attr.value == "requires_grad"
                 for each in one.targets

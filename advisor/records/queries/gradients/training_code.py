@@ -8,7 +8,7 @@ import libcst as cst
 
 from accel_advisor.records.queries.gradients.fates import is_unrecorded, parameter_of
 from accel_advisor.records.queries.gradients.flows import calls_in, flow_of, flows_in, outside_of_functions
-from accel_advisor.syntax.shapes import dotted, keywords_of
+from accel_advisor.syntax.shapes import dotted, keywords_of, last_name
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -38,14 +38,10 @@ def differentiated(facts: Facts, call: cst.Call) -> list[cst.BaseExpression]:
     for function in facts.call_graph.called_from(call):
         passes = [one for one in calls_in(facts, function) if is_backward(one)]
         losses = {dotted(one.func.value) for one in passes if isinstance(one.func, cst.Attribute)} - {""}
-        renamed = isinstance(function, cst.FunctionDef) and function.name.value != _last(call.func)  # a partial
+        renamed = isinstance(function, cst.FunctionDef) and function.name.value != last_name(call.func)  # a partial
         given = (one for one in call.args if renamed or parameter_of(function, call, one) in losses)
         found += (one.value for one in given if losses)
     return found
-
-
-def _last(called: cst.BaseExpression) -> str:
-    return called.attr.value if isinstance(called, cst.Attribute) else dotted(called)
 
 
 def _learning(program: Program) -> frozenset[int]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import calls, methods
+from accel_advisor.records.actions import methods
 from accel_advisor.records.queries.copies.read_results import read_at_once
-from accel_advisor.records.queries.evaluation import evaluates_by_name, evaluations_with_graphs
+from accel_advisor.records.queries.evaluation import SETS_RECORDING, evaluates_by_name, evaluations_with_graphs
 from accel_advisor.records.queries.gradients.fates import Fate, Followed, gives_values, is_unrecorded
 from accel_advisor.records.queries.gradients.flows import flows_in
 from accel_advisor.records.queries.gradients.naming import network_name
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Program
     from accel_advisor.records.queries.gradients.data_flow import DataFlow
 
-_SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
 _DETACHES = re.compile(r"detach|no_grad|inference_mode|\.data\b(?!\.(?:data|distributed|sampler))")
 _SETTLED = frozenset({"module", "training", "device", "dtype", "config"})
 """Attributes of networks that no call changes."""
@@ -54,7 +53,7 @@ def unused_graphs(facts: Facts) -> Iterator[UnusedGraph]:
     """The calls of a document, in the order of the source, whose graphs nothing needs."""
     if not facts.trains or not _DETACHES.search(facts.document.text):
         return
-    if any(one.alone for one in facts.program.operations_of(*_SETS_RECORDING)):
+    if any(one.alone for one in facts.program.operations_of(*SETS_RECORDING)):
         return  # for all that follows
     networks = facts.program.once(networks_in)
     known = networks.trained | networks.copies

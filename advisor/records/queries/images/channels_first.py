@@ -12,11 +12,11 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
-from accel_advisor.records.queries.images.unmeasured_convolutions import moves_a_model
+from accel_advisor.records.queries.images.unmeasured_convolutions import LEAVE_MODELS
 from accel_advisor.records.queries.steps.training_steps import first_training
 from accel_advisor.records.queries.training_loops import Training, trainings
 from accel_advisor.syntax.imports import full_name, imported_names
-from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
+from accel_advisor.syntax.shapes import dotted, last_name, methods_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.values import Module
@@ -45,7 +45,6 @@ _PADS = calls("torch.nn.ReflectionPad2d"), calls("torch.nn.ReplicationPad2d")
 and ReplicationPadding.cu of torch."""
 _NAMES_SMALL = re.compile(r"\b(?:CIFAR|(?:Fashion|K)?MNIST|SVHN)", re.IGNORECASE)
 _HALVES = (AnyCall("autocast"), *methods("Module", "half", "bfloat16"), *within("apex.amp"))
-_LEAVE_IT = frozenset({"accelerate", "deepspeed"})
 """Frameworks that leave the layout to the program."""
 _NETS = re.compile(r"(?:wide_)?resne[xt]|densenet|deeplab|fcn_|fasterrcnn|retinanet")
 _NAMED_NET = re.compile(rf"(?:{_NETS.pattern})\w*")
@@ -96,7 +95,7 @@ def channels_first(facts: Facts) -> ChannelsFirst | None:
     loop = facts.program.once(first_training)
     if loop is None or loop.document is not facts.document or not facts.names_gpu_anywhere:
         return None
-    if facts.frameworks - _LEAVE_IT or not any(one.loaders for one in facts.program) or facts.does(*_SMALL, *_BARS):
+    if facts.frameworks - LEAVE_MODELS or not any(one.loaders for one in facts.program) or facts.does(*_SMALL, *_BARS):
         return None
     if loop.document.once(_names_small) or any(_knows_layouts(one.document) for one in facts.program):
         return None
@@ -108,7 +107,7 @@ def channels_first(facts: Facts) -> ChannelsFirst | None:
     known = trained if trained is not None and trained.convolves else None
     if not _convolves(facts) or (_takes_few(loop) and not facts.does(*_HALVES)):
         return None
-    moves = [one for one in facts.transfers if moves_a_model(one) and not _moves_a_loss(one)]
+    moves = [one for one in facts.transfers if one.moves_models and not _moves_a_loss(one)]
     own = [one for one in moves if known is not None and _is_move_of(one, known)]
     wide = [one for one in moves if _moves_convolutions(facts, one)]
     flattens = tuple((one.document, call) for one in facts.program for call in one.document.once(_flattens))
@@ -247,7 +246,7 @@ def _in_networks(tree: cst.Module) -> Iterator[tuple[cst.ClassDef, cst.Call, str
             continue
         for method in methods_of(cls).values():
             for call in () if _SETS_UP.search(method.name.value) else descendants(method, cst.Call):
-                name = call.func.attr.value if isinstance(call.func, cst.Attribute) else dotted(call.func)
+                name = last_name(call.func)
                 given = [one.value for one in call.args]
                 if len(given) == 1 and isinstance(given[0], (cst.Tuple, cst.List)):
                     given = [one.value for one in given[0].elements]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls
-from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.shapes import dotted, last_name, names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _data_sets(tree: cst.Module) -> list[cst.ClassDef]:
 
 def _crops(call: cst.Call, in_sample: bool) -> bool:
     """Whether a call makes, or does, a crop to a size that it is given: literally, or by a name that says so."""
-    name = _last(call)
+    name = last_name(call.func)
     if not _CROP.search(name) or _NO_CROP.search(name) or not (name[:1].isupper() or in_sample):
         return False
     sizes = [
@@ -157,7 +157,7 @@ def _is_size(node: cst.BaseExpression) -> bool:
 
 def _resizes(call: cst.Call, in_sample: bool) -> bool:
     """Whether a call resizes to a height and a width that are written or configured."""
-    name = _last(call)
+    name = last_name(call.func)
     if not _RESIZE.fullmatch(name):
         return False
     places = [arg.value for arg in call.args if arg.keyword is None or arg.keyword.value in ("size", "dsize")]
@@ -195,14 +195,10 @@ def _collates_unevenly(tree: cst.Module) -> bool:
     """Whether a function that collates samples pads them, or leaves them in a list."""
     for one in descendants(tree, cst.FunctionDef):
         if _COLLATES.search(one.name.value):
-            called = {_last(call).lower() for call in descendants(one, cst.Call)}
+            called = {last_name(call.func).lower() for call in descendants(one, cst.Call)}
             if _EVENS.isdisjoint(called) or any("pad" in name for name in called):
                 return True
     return False
-
-
-def _last(call: cst.Call) -> str:
-    return call.func.attr.value if isinstance(call.func, cst.Attribute) else dotted(call.func)
 
 
 def _short(code: str) -> str:

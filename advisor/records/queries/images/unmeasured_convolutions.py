@@ -31,7 +31,7 @@ _MENTIONS = re.compile(
 """What a program says, in small letters, that has thought of how cuDNN chooses, or that asks for equal results."""
 _MENTIONED = ("benchmark", "deterministic")
 """Words one of which stands in each of these: most texts have none, and to look for one takes a tenth of the time."""
-_LEAVE_IT = frozenset({"accelerate", "deepspeed"})
+LEAVE_MODELS = frozenset({"accelerate", "deepspeed"})
 """Frameworks that leave it to the program how cuDNN chooses."""
 _MOST_TEXTS = 2048
 _ENOUGH = 2
@@ -60,7 +60,7 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
     if (
         loop is None
         or loop.document is not facts.document
-        or facts.frameworks - _LEAVE_IT
+        or facts.frameworks - LEAVE_MODELS
         or not facts.names_gpu_anywhere
     ):
         return None
@@ -73,7 +73,7 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
     size = fixed_size(facts)
     if size is None:
         return None
-    return UnmeasuredTraining(loop, size, next(filter(moves_a_model, facts.transfers), None))
+    return UnmeasuredTraining(loop, size, next((one for one in facts.transfers if one.moves_models), None))
 
 
 @lru_cache(maxsize=_MOST_TEXTS)
@@ -120,7 +120,3 @@ def _resizes_in_step(facts: Facts) -> bool:
     contexts = (context for one in facts.program.operations_of(_INTERPOLATES) for context in one.contexts)
     resized = (one for one in contexts if "forward" not in one.functions and training_loop(one) is not None)
     return any(one.given("input", 0).source is not None for one in resized)
-
-
-def moves_a_model(transfer: Transfer) -> bool:
-    return "cuda" in transfer.kinds and all(context.moved.module is not None for context in transfer.contexts)

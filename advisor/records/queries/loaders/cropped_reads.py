@@ -12,7 +12,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.loaders.random_cuts import DRAWS, asks_length, is_drawn, is_random
-from accel_advisor.syntax.shapes import dotted, methods_of
+from accel_advisor.syntax.shapes import dotted, keywords_of, last_name, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Bound, Function, Instance, options_of
 
@@ -80,8 +80,7 @@ def cropped_reads(facts: Facts) -> Iterator[CroppedRead]:
 
 def _is_whole(call: cst.Call) -> bool:
     """Whether a call is not told to read a piece, nor reads objects that cannot be cut."""
-    given = {arg.keyword.value for arg in call.args if arg.keyword is not None}
-    return given.isdisjoint(_PIECE | _PICKLED) and not any(arg.star for arg in call.args)
+    return keywords_of(call).keys().isdisjoint(_PIECE | _PICKLED) and not any(arg.star for arg in call.args)
 
 
 def _makes_samples(context: OperationContext) -> bool:
@@ -215,7 +214,7 @@ class _Piece:
         """Whether a call is given all of it and may need all of it."""
         if call is self._call or not any(self._hands_over(arg.value) for arg in call.args):
             return False
-        name = dotted(call.func).rpartition(".")[2]
+        name = last_name(call.func)
         return name not in _EACH and not DRAWS.fullmatch(name) and not name.endswith("_like")
 
     def _hands_over(self, node: cst.BaseExpression) -> bool:

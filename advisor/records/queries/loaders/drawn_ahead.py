@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.syntax.model_names import calls_of_backward
+from accel_advisor.syntax.shapes import last_name
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -31,15 +32,9 @@ def _draws_between(facts: Facts, loop: Loop) -> bool:
     called = facts.program.calls_in.get(loop, ())
     models = [order(one.node) for one, _ in called if not one.loss and loop.holds(one.document, one.node)]
     passes = [order(call) for call, _ in calls_of_backward(loop.node)]
-    draws = [order(one) for one in calls if _name(one) in _DRAWS]
-    reads = [order(one) for one in calls if isinstance(one.func, cst.Attribute) and _name(one) in _READS]
+    draws = [order(one) for one in calls if last_name(one.func) in _DRAWS]
+    reads = [order(one) for one in calls if isinstance(one.func, cst.Attribute) and one.func.attr.value in _READS]
     if not (models and passes and draws):
         return False
     begun, ended = min(models), min(passes)
     return all(begun < one < ended for one in draws) and not any(begun < one < max(draws) for one in reads)
-
-
-def _name(call: cst.Call) -> str:
-    if isinstance(call.func, cst.Attribute):
-        return call.func.attr.value
-    return call.func.value if isinstance(call.func, cst.Name) else ""

@@ -13,7 +13,7 @@ import libcst as cst
 from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.loaders.random_cuts import asks_length, is_drawn, is_random
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, keywords_of, last_name
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class _Picture:
                 return one
             if not isinstance(one, cst.Call):
                 continue
-            name = dotted(one.func.func if isinstance(one.func, cst.Call) else one.func).rpartition(".")[2]
+            name = last_name(one.func.func if isinstance(one.func, cst.Call) else one.func)
             if not _CROPS.fullmatch(name) or _NO_CROPS.fullmatch(name):
                 continue
             receiver = isinstance(one.func, cst.Attribute) and self._holds(one.func.value)
@@ -175,7 +175,7 @@ class _Picture:
         """Whether a call may need all of a picture that is already converted."""
         for one in descendants(value, cst.Call):
             mentions = [name for arg in one.args for name in self._names(arg.value) if name.value in self.floats]
-            if mentions and dotted(one.func).rpartition(".")[2] not in _SAME and self._conversion(one) is not one:
+            if mentions and last_name(one.func) not in _SAME and self._conversion(one) is not one:
                 return True
         return False
 
@@ -204,16 +204,16 @@ class _Picture:
 
     def _converts(self, call: cst.Call) -> bool:
         """Whether a function of the project that a call runs gives what it is given as floats."""
-        asked = [arg for arg in call.args if arg.keyword is not None and arg.keyword.value == "float32"]
-        if asked:
-            return dotted(asked[0].value) == "True"
+        asked = keywords_of(call).get("float32")
+        if asked is not None:
+            return dotted(asked) == "True"
         return self._gives_floats(call) and not self._resizes(call)
 
     def _resizes(self, call: cst.Call, depth: int = _DEEPEST) -> bool:
         """Whether what a call of the project runs gives pictures a size of their own."""
         for one in self._called(call):
             inner = tuple(descendants(one, cst.Call))
-            if any(_RESIZES.search(dotted(each.func).rpartition(".")[2]) for each in inner):
+            if any(_RESIZES.search(last_name(each.func)) for each in inner):
                 return True
             if depth and any(self._resizes(each, depth - 1) for each in inner):
                 return True
@@ -244,7 +244,7 @@ def _targets(statement: cst.CSTNode, value: cst.BaseExpression) -> list[cst.Base
 
 def _is_to_tensor(node: cst.CSTNode) -> bool:
     """Whether a call can be given nothing but a picture."""
-    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] == "to_tensor"
+    return isinstance(node, cst.Call) and last_name(node.func) == "to_tensor"
 
 
 def _is_scale(one: cst.AugAssign) -> bool:
@@ -261,9 +261,7 @@ def _is_conversion(node: cst.BaseExpression, document: Document) -> bool:
         return isinstance(node.operator, cst.Divide) and _is_range(node.right)
     if not isinstance(node, cst.Call):
         return False
-    name = dotted(node.func).rpartition(".")[2] or (
-        node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
-    )
+    name = last_name(node.func)
     dtypes = [arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == "dtype"]
     if name == "astype":
         dtypes += [arg.value for arg in node.args[:1]]

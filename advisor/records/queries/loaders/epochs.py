@@ -11,7 +11,7 @@ import libcst as cst
 from accel_advisor.records.actions import Act, Action, AnyCall, Sets, SetsItem, Within, calls
 from accel_advisor.records.dataset_facts import IssueKind
 from accel_advisor.records.queries.loaders.start_method import start_methods
-from accel_advisor.syntax.shapes import dotted, names_bound_in, names_read_in
+from accel_advisor.syntax.shapes import dotted, keywords_of, last_name, names_bound_in, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -124,7 +124,7 @@ def _starts_anew(facts: Facts, loader: LoaderCall) -> bool:
 
 def spelled_workers(loader: LoaderCall) -> cst.BaseExpression | None:
     """The number of workers as the call of a loader spells it, by keyword; None where it does not."""
-    return next((one.value for one in loader.node.args if one.keyword and one.keyword.value == "num_workers"), None)
+    return keywords_of(loader.node).get("num_workers")
 
 
 def workers_are(loader: LoaderCall) -> str:
@@ -236,7 +236,7 @@ def _is_at_hand_in_epochs(loader: LoaderCall) -> bool:
     spelled = next(
         (one.value for one in loader.node.args if one.keyword is None or one.keyword.value == "dataset"), None
     )
-    names = {"dataset", dotted(spelled).rpartition(".")[2]} - {""}
+    names = {"dataset", last_name(spelled)} - {""}
     for loop in epochs_of(loader):
         counted = [one for one in descendants(loop.node, cst.Call) if dotted(one.func) == "len"]
         harmless = {id(name) for one in counted for name in descendants(one, cst.Name)}

@@ -6,7 +6,7 @@ import re
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
 DRAWS = re.compile(r"randint|randrange|uniform|random|rand|choice|integers")
@@ -21,7 +21,7 @@ def is_drawn(node: cst.CSTNode, drawn: set[str]) -> bool:
     """
     if isinstance(node, cst.Subscript) and any(isinstance(one.slice, cst.Slice) for one in node.slice):
         return False
-    called = (dotted(one.func).rpartition(".")[2] for one in descendants(node, cst.Call))
+    called = (last_name(one.func) for one in descendants(node, cst.Call))
     return any(DRAWS.fullmatch(name) for name in called) or any(
         one.value in drawn for one in descendants(node, cst.Name)
     )

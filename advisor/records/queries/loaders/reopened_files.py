@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls
-from accel_advisor.syntax.shapes import dotted, names_read_in, self_attribute
+from accel_advisor.syntax.shapes import dotted, last_name, names_read_in, self_attribute
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _keeps(node: cst.CSTNode, names: set[str]) -> bool:
         return any(one.name.value in names for one in node.names)
     if isinstance(node, cst.Call):
         given = {one.value.value for one in node.args if isinstance(one.value, cst.Name)}
-        return dotted(node.func).rpartition(".")[2] in _KEEPERS and not given.isdisjoint(names)
+        return last_name(node.func) in _KEEPERS and not given.isdisjoint(names)
     value = getattr(node, "value", None)
     held = {one.value for one in descendants(value, cst.Name)} if isinstance(value, (cst.Tuple, cst.List)) else set()
     held |= {value.value} if isinstance(value, cst.Name) else set()

@@ -11,7 +11,7 @@ from accel_advisor.records.actions import AnyCall, calls, methods, within
 from accel_advisor.records.queries.autocast.rounded_differences import STEEP_NAMES, rounded_differences
 from accel_advisor.records.queries.autocast.rounded_places import WHOLE_NAMES, rounded_places
 from accel_advisor.syntax.imports import full_name
-from accel_advisor.syntax.shapes import dotted, methods_of
+from accel_advisor.syntax.shapes import last_name, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.torch_modules import FUNCTION_BASES
 
@@ -78,10 +78,10 @@ def name_of(document: Document, part: cst.CSTNode) -> str:
         return part.name.value
     named = part.func if isinstance(part, cst.Call) else part
     given = part.args[0].value if isinstance(part, cst.Call) and part.args else None
-    name = dotted(named).rpartition(".")[2]
+    name = last_name(named)
     if name in STEEP_NAMES | WHOLE_NAMES and isinstance(part, cst.Call):
         return " ".join(document.code(part).split())
-    if isinstance(given, cst.SimpleString) and dotted(named).rpartition(".")[2] in _LOADS:
+    if isinstance(given, cst.SimpleString) and last_name(named) in _LOADS:
         return given.raw_value
     return " ".join(document.code(named).split())
 
@@ -135,4 +135,4 @@ def _is_two(node: cst.BaseExpression) -> bool:
 def _is_product(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.BinaryOperation):
         return isinstance(node.operator, cst.MatrixMultiply)
-    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] in _PRODUCTS
+    return isinstance(node, cst.Call) and last_name(node.func) in _PRODUCTS

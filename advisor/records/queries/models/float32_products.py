@@ -36,9 +36,5 @@ def moved_in_float32(facts: Facts) -> Transfer | None:
     settings = facts.program.operations_of(Call("transformers.TrainingArguments"))
     if is_exact(facts) or any(not one.lacks("tf32") for one in settings):
         return None
-    moves = (one for each in facts.program for one in each.transfers if _moves_a_model(one))
+    moves = (one for each in facts.program for one in each.transfers if one.moves_models)
     return next(moves, None)
-
-
-def _moves_a_model(transfer: Transfer) -> bool:
-    return "cuda" in transfer.kinds and all(context.moved.module is not None for context in transfer.contexts)

@@ -22,7 +22,7 @@ from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, sp
 from accel_advisor.records.queries.training_loops import first_step, trainings
 from accel_advisor.records.queries.waits.acting_loops import acting_loops
 from accel_advisor.syntax.imports import bound_by, full_name
-from accel_advisor.syntax.shapes import dotted, mentioned_in, names_read_in
+from accel_advisor.syntax.shapes import dotted, keywords_of, mentioned_in, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation, OperationContext
-    from accel_advisor.records.transfers import ModuleCall
     from accel_advisor.source.document import Document
 
 _SCALERS = calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
@@ -145,7 +144,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     if first is None or acting_loops(facts, [first]):
         return None  # the small networks of an agent wait for what they act on
     model = first_step(facts, first)
-    losses = [call.node for call, _ in facts.program.calls_in.get(first, ()) if _is_loss_in(first, call)]
+    calls_of = (call for call, _ in facts.program.calls_in.get(first, ()) if call.loss)
+    losses = [call.node for call in calls_of if first.holds(call.document, call.node)]
     loss = losses[-1] if losses else None
     document, node = first.document, _judged(facts, first, loss) or first.node
     if model is not None:
@@ -187,10 +187,6 @@ def _sums_over_edges(facts: Facts) -> bool:
         return False
     gathers = (one for one in facts.program if one.operations_of(*_SUMS))
     return any(not _EDGES.isdisjoint(one.document.once(mentioned_in)) for one in gathers)
-
-
-def _is_loss_in(loop: Loop, call: ModuleCall) -> bool:
-    return call.loss and loop.holds(call.document, call.node)
 
 
 def _judged(facts: Facts, loop: Loop, loss: cst.Call | None) -> cst.Call | None:
@@ -327,12 +323,8 @@ def _is_penalty(operation: Operation) -> bool:
     node = operation.node
     if operation.what.name != "grad" or not isinstance(node, cst.Call) or operation.lacks("create_graph"):
         return False
-    by = [one.value for at, one in enumerate(node.args) if (at == 1 if one.keyword is None else _names(one, "inputs"))]
-    return bool(by) and not any(_WEIGHTS.search(name) for one in by for name in names_read_in(one))
-
-
-def _names(argument: cst.Arg, name: str) -> bool:
-    return argument.keyword is not None and argument.keyword.value == name
+    by = keywords_of(node).get("inputs") or next((one.value for one in node.args[1:2] if one.keyword is None), None)
+    return by is not None and not any(map(_WEIGHTS.search, names_read_in(by)))
 
 
 def is_deep(facts: Facts) -> bool:

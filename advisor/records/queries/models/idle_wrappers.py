@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import any_calls
-from accel_advisor.syntax.shapes import dotted, mentioned_in, names_read_in, positional_parameters
+from accel_advisor.syntax.shapes import dotted, last_name, mentioned_in, names_read_in, positional_parameters
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def is_idle(facts: Facts, wrapping: Operation, *, alone: bool) -> bool:
     statement, function, made = wrapping.statement, wrapping.function, wrapping.node
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or facts.reflects:
         return False
-    if not isinstance(made, cst.Call) or dotted(made.func).rpartition(".")[2] != "DataParallel":
+    if not isinstance(made, cst.Call) or last_name(made.func) != "DataParallel":
         return False  # a class derived from it, whose own methods may call it
     target = statement.targets[0].target
     around = list(descendants(function or wrapping.document.tree))
@@ -95,7 +95,7 @@ class _Uses:
         if not isinstance(node, cst.Call):
             return set()
         keywords = {id(arg.keyword) for arg in node.args if arg.keyword is not None}
-        asks = dotted(node.func).rpartition(".")[2] in _QUESTIONS
+        asks = last_name(node.func) in _QUESTIONS
         at = [place for place, arg in enumerate(node.args) if _is(arg.value, name)]
         return keywords | {id(node.args[one].value) for one in at if asks or self._takes_idly(node, one, depth)}
 
@@ -124,7 +124,7 @@ class _Uses:
         loops = (one for tree in trees for one in descendants(tree, cst.For, cst.CompFor))
         gone = (one.iter for one in loops if isinstance(one, (cst.For, cst.CompFor)))
         over = [one.func for one in gone if isinstance(one, cst.Call)]
-        gone_over = sum(dotted(one).rpartition(".")[2] == name for one in over)
+        gone_over = sum(last_name(one) == name for one in over)
         return gone_over == sum(one.document.once(mentioned_in)[name] for one in self._facts.program)
 
 

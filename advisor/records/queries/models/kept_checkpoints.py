@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted, named_parameters, words_of
+from accel_advisor.syntax.shapes import dotted, last_name, named_parameters, words_of
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def kept_part(facts: Facts, scope: cst.CSTNode, names: Sequence[str]) -> str:
     object of the program that keeps what its ``load_state_dict`` is given; empty for none."""
     document = facts.document
     states = [one for one in descendants(scope, cst.Call) if _takes_states(dotted(one.func))]
-    if any(dotted(one.func).rpartition(".")[2] in _OF_HOST for one in descendants(scope, cst.Call)):
+    if any(last_name(one.func) in _OF_HOST for one in descendants(scope, cst.Call)):
         return ""
     copied = {name.value for one in states for arg in one.args for name in descendants(arg, cst.Name)}
     for call in states:
@@ -96,7 +96,7 @@ def _kept_by_name(facts: Facts, scope: cst.CSTNode, names: Sequence[str], copied
 def _is_built(assigns: Sequence[tuple[cst.BaseAssignTargetExpression, cst.BaseExpression]], name: str) -> bool:
     """Whether a name stands for an object of a class, by another statement that binds it."""
     made = (value.func for target, value in assigns if isinstance(value, cst.Call) and dotted(target) == name)
-    return any(dotted(one).rpartition(".")[2][:1].isupper() for one in made)
+    return any(last_name(one)[:1].isupper() for one in made)
 
 
 def _is_part(node: cst.BaseExpression, names: Sequence[str]) -> bool:

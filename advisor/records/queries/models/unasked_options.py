@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.syntax.rarity import tests_of
-from accel_advisor.syntax.shapes import dotted, mentioned_in, named_parameters, names_read_in, positional_parameters
+from accel_advisor.syntax.shapes import (
+    dotted,
+    last_name,
+    mentioned_in,
+    named_parameters,
+    names_read_in,
+    positional_parameters,
+)
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -69,12 +76,12 @@ def _calls_by_name(program: Program) -> tuple[dict[str, _Calls], frozenset[str]]
     for tree in (one.document.tree for one in program):
         left.update(mentioned_in(tree))
         for call in descendants(tree, cst.Call):
-            name = dotted(call.func).rpartition(".")[2] or getattr(getattr(call.func, "attr", None), "value", "")
+            name = last_name(call.func)
             known = calls.setdefault(name, _Calls())
             known.keywords |= {(one.keyword.value if one.keyword else one.star, dotted(one.value)) for one in call.args}
             known.most = max(known.most, sum(not one.keyword for one in call.args))
             left[name] -= 1
         for alias in descendants(tree, cst.ImportAlias):
-            left[dotted(alias.name).rpartition(".")[2]] -= alias.asname is None
+            left[last_name(alias.name)] -= alias.asname is None
     texts = (one for each in program for one in descendants(each.document.tree, cst.SimpleString))
     return calls, frozenset(+left) | {one.value.strip("'\"") for one in texts}

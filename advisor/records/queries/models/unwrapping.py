@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import any_calls
-from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
+from accel_advisor.syntax.shapes import dotted, last_name, methods_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ def never_runs(facts: Facts, wrapping: Operation) -> bool:
     for one in around[start + 1 :]:
         if id(one) in own:
             continue
-        rebinds = isinstance(one, cst.Assign) and any(_is(each.target, name) for each in one.targets)
-        if isinstance(one, cst.Assign) and rebinds and _is_inner(one.value, name):
+        rebinds = isinstance(one, cst.Assign) and any(dotted(each.target) == name for each in one.targets)
+        if isinstance(one, cst.Assign) and rebinds and dotted(one.value) == f"{name}.module":
             return True
         if isinstance(one, cst.AssignTarget) or (isinstance(one, cst.Attribute) and one.attr.value != "forward"):
             idle.add(id(one.target if isinstance(one, cst.AssignTarget) else one.value))
-            gives |= isinstance(one, cst.Attribute) and one.attr.value in _GIVES and _is(one.value, name)
+            gives |= isinstance(one, cst.Attribute) and one.attr.value in _GIVES and dotted(one.value) == name
         elif isinstance(one, cst.Call) and isinstance(one.func, cst.Name) and one.func.value in _QUESTIONS:
             idle |= {id(argument.value) for argument in one.args}
-        elif _is(one, name) and id(one) not in idle:
+        elif dotted(one) == name and id(one) not in idle:
             return False
     if wrapping.function is not None or not gives:
         return gives
@@ -134,7 +134,7 @@ def _reach(owner: cst.ClassDef, classes: list[cst.ClassDef], *, up: bool) -> lis
 
 
 def _derives(one: cst.ClassDef, base: cst.ClassDef) -> bool:
-    return any(dotted(each.value).rpartition(".")[2] == base.name.value for each in one.bases)
+    return any(last_name(each.value) == base.name.value for each in one.bases)
 
 
 def _gives(value: cst.BaseExpression, function: cst.FunctionDef) -> bool:
@@ -190,13 +190,4 @@ def _reads(node: cst.CSTNode, name: str) -> bool:
     """Whether a node is a function that may run what a name of its module stands for."""
     if not isinstance(node, (cst.FunctionDef, cst.Lambda)) or name in names_read_in(node.params):
         return False
-    return any(_is(one, name) for one in descendants(node.body))
-
-
-def _is(node: cst.CSTNode | None, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
-
-
-def _is_inner(node: cst.CSTNode | None, name: str) -> bool:
-    """Whether an expression is ``name.module``."""
-    return isinstance(node, cst.Attribute) and node.attr.value == "module" and _is(node.value, name)
+    return any(dotted(one) == name for one in descendants(node.body))

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.parameters.parameter_sources import ParameterSources
-from accel_advisor.syntax.shapes import methods_of
-from accel_advisor.syntax.walking import descendants
+from accel_advisor.syntax.shapes import owners
 from accel_advisor.tables.torch_modules import WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -64,6 +63,5 @@ def _gives_parameters(facts: Facts, optimizer: Operation) -> bool:
     document, function = facts.document, optimizer.function
     given = optimizer.node.args if isinstance(optimizer.node, cst.Call) else ()
     spelled = next((one.value for one in given if one.keyword is None or one.keyword.value == "params"), None)
-    classes = descendants(document.tree, cst.ClassDef)
-    owner = next((one for one in classes if function in methods_of(one).values()), None)
+    owner = document.once(owners).get(id(function))
     return spelled is not None and ParameterSources(document, function, owner).gives(spelled)

@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Within
 from accel_advisor.records.queries.parameters.parameter_sources import ParameterSources
-from accel_advisor.syntax.shapes import methods_of
+from accel_advisor.syntax.shapes import owners
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -26,13 +26,10 @@ def groups_of_one(facts: Facts) -> list[cst.Dict]:
     document = facts.document
     if "'params'" not in document.text and '"params"' not in document.text:
         return []
-    owners = {
-        id(method): one for one in descendants(document.tree, cst.ClassDef) for method in methods_of(one).values()
-    }
     found: dict[int, cst.Dict] = {}
     functions: list[cst.CSTNode | None] = [None, *descendants(document.tree, cst.FunctionDef)]
     for function in functions:
-        sources = ParameterSources(document, function, owners.get(id(function)))
+        sources = ParameterSources(document, function, document.once(owners).get(id(function)))
         around = function.body if isinstance(function, cst.FunctionDef) else document.tree
         for each in _in_loops(around, sources):
             found.setdefault(id(each), each)

@@ -13,8 +13,9 @@ from accel_advisor.records.queries.parameters.parameter_sources import Parameter
 from accel_advisor.records.queries.parameters.parameter_updates import ParameterUpdate, Update
 from accel_advisor.records.queries.steps.training_steps import training_loop
 from accel_advisor.records.queries.training_loops import runs_often
-from accel_advisor.syntax.shapes import dotted, methods_of, modulus_in
+from accel_advisor.syntax.shapes import dotted, modulus_in, owners
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.torch_modules import PARAMETERS
 from accel_advisor.values.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ _OF_MODULES = (Method("Module", "parameters"), Method("Module", "named_parameter
 _STEPS = any_calls("step", "zero_grad")
 _NORMS = calls("torch.norm", "torch.linalg.norm", "torch.linalg.vector_norm")
 _HOLDERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "Transformer", "LSTM", "GRU", "RNN", "DataParallel"})
-_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 _OF_A_LAYER = 2
 """A weight and a bias."""
 _KEPT_BY_TIMM = tuple(Method(f"timm.utils.{name}", "update") for name in ("ModelEma", "ModelEmaV2"))
@@ -80,7 +80,7 @@ def _written(facts: Facts) -> Iterator[ParameterLoop]:
         if not isinstance(node, cst.For):
             continue
         updates = ParameterUpdate(node.target, node.body).found
-        if not updates or not _goes_over_parameters(facts, operation, node.iter):
+        if not updates or not _goes_over_parameters(operation, node.iter):
             continue
         basis = _in_each_step(facts, operation)
         if basis is not None and not _is_of_one_layer(facts, node.iter):
@@ -95,7 +95,7 @@ def _norms(facts: Facts) -> Iterator[ParameterLoop]:
         node = loop.node if loop is not None else None
         if not isinstance(node, (cst.ListComp, cst.GeneratorExp)) or ".grad" not in facts.document.code(node.elt):
             continue
-        if not _goes_over_parameters(facts, operation, node):
+        if not _goes_over_parameters(operation, node):
             continue
         basis = _in_each_step(facts, operation)
         if basis is not None:
@@ -111,18 +111,12 @@ def _of_timm(facts: Facts) -> Iterator[ParameterLoop]:
             yield ParameterLoop(operation, operation.what.owner, frozenset({Update.AVERAGE}), basis)
 
 
-def _goes_over_parameters(facts: Facts, operation: Operation, iterable: cst.BaseExpression) -> bool:
+def _goes_over_parameters(operation: Operation, iterable: cst.BaseExpression) -> bool:
     document, function = operation.document, operation.function
-    owner = document.once(_owners).get(id(function))
+    owner = document.once(owners).get(id(function))
     if owner is not None and any("Optimizer" in document.code(base.value) for base in owner.bases):
         return False  # what an optimizer of the project does with each parameter is no single call
     return ParameterSources(document, function, owner).gives(iterable)
-
-
-def _owners(tree: cst.Module) -> dict[int, cst.ClassDef]:
-    """The class of each method of a document, by the identity of the method."""
-    classes = descendants(tree, cst.ClassDef)
-    return {id(method): one for one in classes for method in methods_of(one).values()}
 
 
 def _is_of_one_layer(facts: Facts, iterable: cst.BaseExpression) -> bool:
@@ -152,7 +146,7 @@ def _holds_few(facts: Facts, module: Module) -> bool:
         for context in operation.contexts:
             if context.subject.module is None or context.subject.module.cls is not owner:
                 continue
-            if context.value.made_by in _PARAMETERS:
+            if context.value.made_by in PARAMETERS:
                 held.add(name)
             elif context.value.module is not None or name in called:
                 return False

@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.records.queries.parameters.parameter_loops import AVERAGED_BY_TIMM
 from accel_advisor.records.queries.parameters.parameter_updates import Update
-from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.shapes import dotted, last_name, names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _clips(loop: ParameterLoop) -> bool:
 
 def _is_bounded(node: cst.CSTNode, elements: frozenset[str]) -> bool:
     if isinstance(node, cst.Call):
-        return dotted(node.func).rpartition(".")[2] in _BOUNDS
+        return last_name(node.func) in _BOUNDS
     if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Divide):
         return False
     most = names_read_in(node.left)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted, self_attribute
+from accel_advisor.syntax.shapes import dotted, last_name, self_attribute
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 
@@ -65,9 +65,7 @@ class ParameterSources:
         return False
 
     def _is_given_by(self, call: cst.Call, depth: int) -> bool:
-        name = dotted(call.func).rpartition(".")[2] or (
-            call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-        )
+        name = last_name(call.func)
         if name in _GIVES:
             return True
         if isinstance(call.func, cst.Attribute) and name in _OF_DICTS and not call.args:

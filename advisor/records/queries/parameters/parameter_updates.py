@@ -8,7 +8,7 @@ from enum import Enum
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
 
@@ -88,7 +88,7 @@ class ParameterUpdate:
                 return isinstance(test.left, cst.Name) and "no_" not in dotted(only.comparator)
             return False
         if isinstance(test, cst.Call):
-            name = test.func.attr.value if isinstance(test.func, cst.Attribute) else dotted(test.func)
+            name = last_name(test.func)
             return name in ("is_floating_point", "hasattr", "isinstance")
         if isinstance(test, cst.Attribute):
             return bool(_ALIKE.fullmatch(test.attr.value)) or not self._is_of_element(test)
@@ -157,7 +157,7 @@ class ParameterUpdate:
 
     def _norms_in(self, *nodes: cst.BaseExpression) -> frozenset[Update]:
         calls = (call for node in nodes for call in descendants(node, cst.Call))
-        taken = any(_last(call) in ("norm", "vector_norm") and self._reads_gradient(call) for call in calls)
+        taken = any(last_name(call.func) in ("norm", "vector_norm") and self._reads_gradient(call) for call in calls)
         squared = any(_sums_squares(node) and self._reads_gradient(node) for node in nodes)
         return frozenset({Update.NORM}) if taken or squared else frozenset()
 
@@ -183,7 +183,7 @@ class ParameterUpdate:
         """Whether expressions call nothing with a parameter but what there is for lists, too."""
         for call in (call for node in nodes for call in descendants(node, cst.Call)):
             mentions = any(one.value in self._elements for one in descendants(call, cst.Name))
-            if mentions and _last(call) not in _PLAIN:
+            if mentions and last_name(call.func) not in _PLAIN:
                 return False
         return True
 
@@ -246,14 +246,10 @@ def _has_factor(node: cst.BaseExpression) -> bool:
 
 def _sums_squares(node: cst.BaseExpression) -> bool:
     squares = any(isinstance(one.operator, cst.Power) for one in descendants(node, cst.BinaryOperation))
-    names = {_last(one) for one in descendants(node, cst.Call)}
+    names = {last_name(one.func) for one in descendants(node, cst.Call)}
     return "sum" in names and (squares or not names.isdisjoint(("pow", "square")))
 
 
 def _is_gradient(node: cst.BaseExpression) -> bool:
     names = [one.attr.value for one in descendants(node, cst.Attribute)]
     return "grad" in names or (isinstance(node, cst.Name) and "grad" in node.value)
-
-
-def _last(call: cst.Call) -> str:
-    return call.func.attr.value if isinstance(call.func, cst.Attribute) else dotted(call.func)

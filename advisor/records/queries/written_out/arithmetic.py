@@ -12,7 +12,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Call
 from accel_advisor.records.queries.written_out.bound_names import BoundNames
-from accel_advisor.syntax.shapes import assigned_value, dotted
+from accel_advisor.syntax.shapes import assigned_value, dotted, last_name
 from accel_advisor.values.values import Module
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def number_of(node: cst.CSTNode) -> float | None:
     if isinstance(node, cst.Attribute) and node.attr.value in _PI:
         return math.pi
     if isinstance(node, cst.Call) and len(node.args) == 1:
-        root = dotted(node.func).rpartition(".")[2] in _ROOTS
+        root = last_name(node.func) in _ROOTS
         inner = number_of(node.args[0].value) if root else None
         return math.sqrt(inner) if inner is not None and inner >= 0 else None
     if isinstance(node, cst.BinaryOperation):

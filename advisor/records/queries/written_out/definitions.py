@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -119,4 +119,4 @@ def _asks_for_function(branch: cst.If) -> bool:
 def _is_compiled(node: cst.FunctionDef | cst.ClassDef) -> bool:
     decorators = [one.decorator for one in node.decorators]
     named = [one.func if isinstance(one, cst.Call) else one for one in decorators]
-    return any(dotted(one).rpartition(".")[2] in _COMPILED for one in named)
+    return any(last_name(one) in _COMPILED for one in named)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.written_out.arithmetic import Arithmetic, functions_called, number_of
-from accel_advisor.records.queries.written_out.definitions import Definition, computing_functions
+from accel_advisor.records.queries.written_out.definitions import computing_functions
+from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
 
 _INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef})
-_TRUE, _FALSE = "True", "False"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,10 @@ class LayerNorm:
 
     Attributes:
         node: the quotient.
-        tensor: what is normalized.
-        definition: the method that it stands in.
         last: whether it goes over the last dimension; over the second otherwise.
     """
 
     node: cst.BinaryOperation
-    tensor: cst.BaseExpression
-    definition: Definition
     last: bool
 
 
@@ -48,7 +44,7 @@ def written_out_layer_norms(facts: Facts) -> Iterator[LayerNorm]:
         for node in descendants(body, cst.BinaryOperation, but=_INNER):
             found = reader.normalized(node)
             if found is not None:
-                yield LayerNorm(node, found[0], definition, found[1] == -1)
+                yield LayerNorm(node, found[1] == -1)
 
 
 _Over = tuple[cst.BaseExpression, int]
@@ -128,11 +124,7 @@ class _Reader:
         plain = [one.value for one in args if one.keyword is None]
         over = number_of(named.get("dim", plain[1] if len(plain) > 1 else cst.Name("None")))
         keeps = named.get("keepdim", plain[-1] if len(plain) > 2 else None)
-        biased = _is(named.get("unbiased"), _FALSE) or number_of(named.get("correction", cst.Name("None"))) == 0
-        if over is None or not _is(keeps, _TRUE) or (reduction == "var" and not biased):
+        biased = dotted(named.get("unbiased")) == "False" or number_of(named.get("correction", cst.Name("None"))) == 0
+        if over is None or dotted(keeps) != "True" or (reduction == "var" and not biased):
             return None
         return plain[0], int(over)
-
-
-def _is(node: cst.BaseExpression | None, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.written_out.bound_names import BoundNames
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import last_name
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ def is_dropped(facts: Facts, function: cst.FunctionDef, owner: cst.ClassDef | No
     if owner is not None and names == {"forward"}:
         made = [one for tree in trees for one in descendants(tree, cst.Assign)]
         holders = [one.targets[0].target for one in made if _makes(one.value, owner.name.value)]
-        names = {dotted(one).rpartition(".")[2] for one in holders} - {""}
+        names = {last_name(one) for one in holders} - {""}
     calls_of = [
         one
         for tree in trees
         for one in descendants(tree, cst.Call)
-        if isinstance(one, cst.Call) and dotted(one.func).rpartition(".")[2] in names
+        if isinstance(one, cst.Call) and last_name(one.func) in names
     ]
     called = {id(one) for one in calls_of}
     dropping = [
@@ -54,7 +54,7 @@ def is_dropped(facts: Facts, function: cst.FunctionDef, owner: cst.ClassDef | No
 
 def _makes(node: cst.CSTNode, name: str) -> bool:
     """Whether an expression calls a class of this name."""
-    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] == name
+    return isinstance(node, cst.Call) and last_name(node.func) == name
 
 
 def _drops_second(document: Document, assign: cst.Assign, function: cst.FunctionDef) -> bool:

@@ -212,8 +212,6 @@ class Ready:
     device: str
     """``cpu``, ``cuda``, ``mps``, ``xpu``: where the model's parameters are."""
     torch_version: str
-    startup_seconds: float
-    """From the start of the child to its first training batch."""
     gpus: tuple[str, ...] = ()
     """UUID of the device that trains, by rank; empty where there is none, or torch does not report it."""
     plain: PlainLoop | None = None

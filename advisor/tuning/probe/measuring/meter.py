@@ -218,9 +218,7 @@ class Meter:
                 asked = perf_counter()
                 self.device.synchronize()
                 self._behind.append((asked, perf_counter()))
-            now = perf_counter()
-            self._active.append((self._since, now))
-            self._past += now - self._since
+            self.lap()
             self.running = False
 
     def resume(self) -> None:

@@ -96,6 +96,7 @@ MANAGERS = {
         ("lib.engine()", "; loss.backward()", "pass"),
         ("lib.engine()", "; loss.mean()", "pass"),
     ),
+    "one named for it": (("lib.engine()", "", "loss.backward()"), ("lib.frozen()", "", "loss.backward()")),
     "of a known switch": (
         ("torch.autocast('cuda')", "", "loss.backward()"),
         ("torch.set_grad_enabled(lib.on)", "", "loss.backward()"),

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.syntax.model_names import calls_of_backward, losses_named_in
-from accel_advisor.syntax.shapes import dotted, mentioned_in, names_bound_in
+from accel_advisor.syntax.shapes import dotted, last_name, mentioned_in, names_bound_in
 from accel_advisor.tables.wrappers import LEAVE_AUTOGRAD_BY_NAME, LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.values import (
     Bound,
@@ -24,11 +22,8 @@ from accel_advisor.values.values import (
     Value,
 )
 
-if TYPE_CHECKING:
-    from accel_advisor.source.document import Document
-
 _STOPS = re.compile(r"grad|infer|eval|frozen|freeze", re.IGNORECASE)
-"""What is in the names of decorators under which autograd may record nothing."""
+"""What is in the names of decorators and context managers under which autograd may record nothing."""
 _EVALUATES = re.compile(r"eval|valid|(?:^|_)(?:val|test|infer|inference|predict|sample|generate)(?:_|$)", re.IGNORECASE)
 """What is in the names of functions that a decorator may keep autograd from."""
 _SWITCHES = frozenset(one.rpartition(".")[2] for one in STOPS_AUTOGRAD)
@@ -50,16 +45,14 @@ def decorators_around(function: Function) -> tuple[Value, ...]:
     decorators = function.decorators
     if not any(map(may_stop_autograd, decorators)) or not isinstance(function.node, cst.FunctionDef):
         return decorators
-    names = [dotted(one.func if isinstance(one, cst.Call) else one) for one in _written(function.node)]
+    names = [dotted(_named(one.decorator)) for one in function.node.decorators]
     evaluates = _EVALUATES.search(function.name) and not any(calls_of_backward(function.node.body))
     if evaluates or any(map(_STOPS.search, names)):
         return decorators
     return tuple(one for one in decorators if not may_stop_autograd(one) or _is_switch(one))
 
 
-def leaves_autograd(
-    document: Document, manager: cst.BaseExpression, value: Value, body: cst.BaseSuite, around: Function | None
-) -> bool:
+def leaves_autograd(manager: cst.BaseExpression, value: Value, body: cst.BaseSuite, scope: cst.CSTNode) -> bool:
     """Whether a context manager of which nothing is known has nothing to do with autograd: it opens a file, as
     ``path.open()`` does of whatever path, or is called something else, or what is computed under it is differentiated,
     there or behind it.
@@ -67,20 +60,18 @@ def leaves_autograd(
     Args:
         value: what it is.
         body: the statements under it.
-        around: the function that it stands in.
+        scope: the function or file that it stands in.
     """
-    if isinstance(manager, cst.Call) and dotted(manager.func).rpartition(".")[2] in LEAVE_AUTOGRAD_BY_NAME:
+    if isinstance(manager, cst.Call) and last_name(manager.func) in LEAVE_AUTOGRAD_BY_NAME:
         return True
-    if _is_switch(value):
+    if _is_switch(value) or _STOPS.search(dotted(_named(manager))):
         return False
-    if any(calls_of_backward(body)):
-        return True
-    losses = document.once(losses_named_in) if around is None else losses_named_in(around.node)
-    return not losses.isdisjoint(names_bound_in(body))
+    return any(calls_of_backward(body)) or not losses_named_in(scope).isdisjoint(names_bound_in(body))
 
 
-def _written(function: cst.FunctionDef) -> Iterable[cst.BaseExpression]:
-    return (one.decorator for one in function.decorators)
+def _named(code: cst.BaseExpression) -> cst.BaseExpression:
+    """What bears the name of a decorator or a context manager."""
+    return code.func if isinstance(code, cst.Call) else code
 
 
 def _is_switch(value: Value) -> bool:
