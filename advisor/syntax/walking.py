@@ -172,7 +172,8 @@ def _walk(
             continue
         if not wanted or kind in wanted:
             yield one
-        for field in _backwards.get(kind) or _fields_backwards(kind):
+        fields = _backwards.get(kind)
+        for field in _fields_backwards(kind) if fields is None else fields:
             part = getattr(one, field)
             sort = type(part)
             if sort is tuple or sort is list:
@@ -263,7 +264,9 @@ class _Order:
             if of_kind is None:
                 of_kind = self._of_kind[kind] = array("i")
             of_kind.append(place)
-            fields = _backwards.get(kind) or _fields_backwards(kind)
+            fields = _backwards.get(kind)
+            if fields is None:
+                fields = _fields_backwards(kind)
             if fields:
                 unfinished.append(place)
                 stack.append(None)
