@@ -16,6 +16,7 @@ from accel_advisor.values.values import (
     Configured,
     Constant,
     Device,
+    Filed,
     Instance,
     Iterated,
     Loader,
@@ -86,6 +87,11 @@ class Given:
         where neither does."""
         known = self._value
         return (known.options[-1] if known.options else known.variable) if isinstance(known, Configured) else ""
+
+    @property
+    def filed(self) -> bool:
+        """Whether a file of settings decides it that the program reads, of whose contents nothing is known."""
+        return isinstance(self._value, Filed)
 
     @property
     def default(self) -> Given:

@@ -26,8 +26,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
 
     What it does
         Finds a DataLoader with workers but without `persistent_workers` that is iterated in every epoch, or begun again
-        where `next` has used it up, and beside it those of some epochs. It is `info` where the number of workers is
-        decided elsewhere, or the data are unknown.
+        where `next` has used it up, and beside it those of some epochs. It is `info` where workers or data are unknown.
 
     Why it costs time
         At the end of each epoch the workers end, and the next one starts others: each is a process that imports torch
@@ -69,8 +68,9 @@ class DataLoaderMissingPersistentWorkers(Rule):
     When to ignore it
         Where the data set changes between epochs: workers that live on keep the copy that they began with. The rule is
         silent where it sees that, where the loop over epochs names an unknown data set, where samples are in memory,
-        beside pipelines of torchrec, and where a loop makes many loaders. It has to be selected for loaders that only
-        evaluate, large data, and epochs of more than 1000 batches. Few forked workers for unknown data are one finding.
+        beside pipelines of torchrec, and where loops make many loaders. Select it for loaders that only evaluate, large
+        data, epochs of over 1000 batches, and workers that only a file of settings counts. Few forked workers for
+        unknown data are one finding.
 
     Fix safety
         Unsafe: random generators and caches of the workers live on from one epoch to the next.

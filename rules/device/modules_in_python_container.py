@@ -50,9 +50,9 @@ class ModulesInPythonContainer(Rule):
 
     When to ignore it
         The rule is silent where the layers are registered elsewhere too (`nn.Sequential(*self.layers)`,
-        `add_module`, attributes of their own), where they are moved or frozen by hand, where a comment beside or above
-        the list says that they are kept out, and about a list of one, which is how a helper is kept out on purpose. Of
-        parameters in a list it reports nothing.
+        `add_module`, attributes of their own), also part by part (`add_module` for each of their `children()`), where
+        they are moved or frozen by hand, where a comment beside or above the list says that they are kept out, and
+        about a list of one, which is how a helper is kept out on purpose. Of parameters in a list it reports nothing.
 
     Fix safety
         Unsafe: the state dict and the parameters grow by those of the layers.

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.constants.rebuilt_constants import rebuilt_constants
 from accel_advisor.records.queries.constants.size_constants import SizeConstant, size_constants
-from accel_advisor.records.queries.models.rebuilt_constants import rebuilt_constants
 from accel_advisor.records.queries.steps.filled_then_moved import filled_then_moved
 from accel_advisor.rule import Rule, also_at
 

@@ -54,8 +54,9 @@ class CreateOnCpuThenMove(Rule):
         `requires_grad`, and where the default device is not the host (`torch.set_default_device`, `with device:`). It
         is silent, too, about random tensors and ranges of floats that are made only now and then: other numbers are not
         worth what that costs. In an evaluation, in a branch such as `if not self.training`, and about a tensor of one
-        number for each sample, it is `info`; what a program does that evaluates a single batch, and small tensors in
-        passes that train nothing, are reported only if this rule is selected by its code or name.
+        number for each sample, it is `info`; what a program does that evaluates a single batch, small tensors in passes
+        that train nothing, and branches that only evaluations ask for (`if test_emb:` beside `test_emb=False`,
+        `if targets is None:`), are reported only if this rule is selected by its code or name.
 
     Fix safety
         Safe for constant fills and ranges of integers. Unsafe for random tensors, which then come from the device's

@@ -44,9 +44,9 @@ class LiteralCopiedEveryStep(Rule):
             (model(x.cuda(non_blocking=True)) * weight).sum().backward()
 
     When to ignore it
-        Where something that the rule does not see changes the tensor in place. It is silent where the function does so,
-        or processes add up theirs in it, where a condition skips steps or decides about the copy of a single number,
-        and about tensors that want a gradient.
+        Where something that the rule does not see changes the tensor in place. It is silent where the function does so
+        (`total += loss`), by whatever name, or processes add up theirs in it, where a condition skips steps or decides
+        about the copy of a single number, and about tensors that want a gradient.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

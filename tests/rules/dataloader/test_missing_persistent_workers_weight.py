@@ -72,3 +72,34 @@ def test_minor_where_the_restart_does_not_show_and_aside_where_nobody_knows(
 ) -> None:
     source = "import os\nimport torchvision\n" + TRAINING.replace("DataLoader(photos, num_workers=8)", loader, 1)
     assert _weights(source, tmp_path)[0] == weights
+
+
+@pytest.mark.parametrize(
+    ("made", "count", "minor"),
+    [
+        ("OmegaConf.load(conf.path)", "settings.loader.workers", True),
+        ("OmegaConf.load(conf.path)", "int(settings['workers'])", True),
+        ("OmegaConf.load('conf.yaml')", "settings.loader.workers", True),
+        ("yaml.safe_load(open(conf.path))", "settings['workers']", True),
+        ("yaml.safe_load(open(conf.path))", "settings['workers'] if conf.given else 8", False),
+        ("OmegaConf.create({'workers': 8})", "settings.workers", False),
+        ("conf.settings", "settings.workers", False),
+    ],
+)
+def test_minor_where_only_a_file_of_settings_knows_of_workers(
+    made: str, count: str, minor: bool, tmp_path: Path
+) -> None:
+    head = f"import conf\nimport yaml\nfrom omegaconf import OmegaConf\nsettings = {made}\n"
+    source = head + TRAINING.replace("num_workers=8", f"num_workers={count}")
+    assert _weights(source, tmp_path)[0][0] is minor
+
+
+def test_minor_where_hydra_gives_the_settings(tmp_path: Path) -> None:
+    head, loader, rest = TRAINING.partition("loader = ")
+    inside = "".join(f"    {line}\n" for line in (loader + rest).splitlines())
+    source = f"import hydra\n{head}\n@hydra.main(config_name='train')\ndef main(cfg):\n{inside}main()\n"
+    filed = source.replace("num_workers=8", "num_workers=cfg.workers")
+    (tmp_path / "filed").mkdir()
+    (tmp_path / "written").mkdir()
+    assert _weights(filed, tmp_path / "filed")[0] == (True, False)
+    assert _weights(source, tmp_path / "written")[0] == (False, False)

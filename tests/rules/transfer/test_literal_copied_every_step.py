@@ -98,6 +98,12 @@ CHANGED = {
     "changed by a method": "n.add_(1)",
     "written to": "n[0] = 3",
     "added to": "n += 1",
+    "added to a part": "n[0] += 1",
+    "added to its data": "n.data += 1",
+    "changed by a method of a part": "n[0].zero_()",
+    "the result of another": "torch.add(x, 1, out=n)",
+    "by another name": "m = n\n        m += 1",
+    "in a list": "both = [x, n]\n        both[1] += 1",
 }
 
 
@@ -112,6 +118,27 @@ class Net(nn.Module):
 """
     check_one("ACC221", HEAD + source, tmp_path)
     check_one("ACC221", HEAD + source.replace(line, "x = x * n").replace("# MARK", "# -> info none"), tmp_path)
+
+
+BOUND = {
+    "the second of two": ("m, n = torch.tensor(0.0), torch.tensor(0.0).cuda()", "n += x", "m += x"),
+    "two at once": ("m = n = torch.tensor(0.0).cuda()", "m += x", "o = x"),
+    "with a type": ("n: torch.Tensor = torch.tensor(0.0).cuda()", "n += x", "o = x"),
+    "in a dict": ("n = {'sum': torch.tensor(0.0).cuda()}", "n['sum'] += x", "o = x"),
+    "as an entry": ("n['sum'] = torch.tensor(0.0).cuda()", "n['sum'] += x", "n['other'] += x"),
+}
+
+
+@pytest.mark.parametrize(("made_and_bound", "line", "other"), BOUND.values(), ids=BOUND.keys())
+def test_silent_about_sums_however_they_are_bound(made_and_bound: str, line: str, other: str, tmp_path: Path) -> None:
+    source = f"""
+class Net(nn.Module):
+    def forward(self, x, n):
+        {made_and_bound}
+        {line}
+        return x
+"""
+    check_pair("ACC221", Pair(HEAD + source, f"        {line}\n", f"        {other}\n"), tmp_path)
 
 
 def test_says_where_the_numbers_are_that_another_statement_moves(tmp_path: Path) -> None:

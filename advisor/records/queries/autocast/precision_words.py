@@ -25,6 +25,8 @@ _SINCE_SCALED = (1, 6)
 """The one that brought ``torch.cuda.amp``, which computes in float16 and so needs a scaler."""
 _SINCE_IN_THREADS = (1, 7)
 """The one since which the threads of DataParallel take from the call whether autocast is on, but never its dtype."""
+_SINCE_ANYWHERE = (2, 4)
+"""The one that brought ``torch.amp.custom_fwd``, before which it was one of ``torch.cuda.amp``."""
 _MOST_NAMED = 2
 
 
@@ -42,6 +44,8 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
         remedy += ", and scale the loss with a `torch.cuda.amp.GradScaler`"
     if training.twice is not None:
         remedy += ", but for the gradients that are a part of the loss"
+    if training.outside:
+        remedy += _decorated(facts, training)
     if training.kept:
         parts = dict.fromkeys(f"`{name_of(document, kept)}`" for document, kept in training.kept)
         remedy += f", and leave in float32 what half precision breaks: {', '.join(parts)}"
@@ -60,6 +64,8 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
 def places_of(facts: Facts, training: FullPrecision) -> Iterator[tuple[Document, cst.CSTNode, str]]:
     """What else to look at in the text, and why."""
     old = _is_old(facts)
+    for document, cls in training.outside:
+        yield document, cls, "autocast is off in its backward pass, unless that is decorated"
     for document, target in training.written:
         yield document, target, "this raises for what autocast computes: cast it to the type of what it goes into"
     for one in () if old else training.arrays:
@@ -82,6 +88,16 @@ def what_stays(facts: Facts) -> str:
 
 def _is_old(facts: Facts) -> bool:
     return not facts.supports(_SINCE) and facts.supports(_SINCE_SCALED)
+
+
+def _decorated(facts: Facts, training: FullPrecision) -> str:
+    """How the backward passes of the project's own functions compute as their forward passes do."""
+    names = [*dict.fromkeys(f"`{name_of(document, cls)}`" for document, cls in training.outside)]
+    named = f"{' and '.join(names[:_MOST_NAMED])}{' and others' if len(names) > _MOST_NAMED else ''}"
+    of = "torch.cuda.amp" if facts.allows_before(_SINCE_ANYWHERE) else "torch.amp"
+    device = "" if of == "torch.cuda.amp" else '(device_type="cuda")'
+    ways = f"`@{of}.custom_fwd{device}` and its `backward` with `@{of}.custom_bwd{device}`"
+    return f", and decorate the `forward` of {named} with {ways}, since autocast is off in backward passes"
 
 
 def _in_threads(threads: tuple[Operation, ...], autocast: str, *, old: bool) -> str:

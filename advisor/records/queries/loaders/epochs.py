@@ -67,11 +67,18 @@ def when_restarted(facts: Facts, loader: LoaderCall) -> str:
 
 
 def weight_of(facts: Facts, loader: LoaderCall) -> tuple[bool, bool]:
-    """Whether the restart of a loader's workers is of little consequence, since epochs are long or no loop that takes
-    its batches trains, and whether it is worth less than that of others, since nobody knows whether it shows."""
+    """Whether the restart of a loader's workers is of little consequence, since epochs are long, no loop that takes its
+    batches trains, or only a file of settings knows whether there are any, and whether it is worth less than that of
+    others, since nobody knows whether it shows."""
     evaluates = bool(loader.loops) and not any(loop.backward for loop in loader.loops)
-    small = evaluates or _has_long_epochs(loader)
+    small = evaluates or _has_long_epochs(loader) or _is_filed(loader)
     return small, evaluates or (not small and not _shows(facts, loader))
+
+
+def _is_filed(loader: LoaderCall) -> bool:
+    """Whether a file of settings decides how many workers there are, often none, and the program names no number."""
+    given = loader.given("num_workers").alternatives
+    return loader.default_count("num_workers") is None and any(one.filed for one in given)
 
 
 def _shows(facts: Facts, loader: LoaderCall) -> bool:

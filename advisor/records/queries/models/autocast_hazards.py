@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, calls, methods, within
+from accel_advisor.records.queries.autocast.raw_pointers import raw_pointers
 from accel_advisor.records.queries.autocast.rounded_differences import STEEP_NAMES, rounded_differences
 from accel_advisor.records.queries.autocast.rounded_places import WHOLE_NAMES, rounded_places
 from accel_advisor.syntax.imports import full_name
@@ -50,8 +51,8 @@ _NEAREST = frozenset({"topk", "sort", "argsort", "min", "argmin", "kthvalue"})
 def needing_float32(facts: Facts, loop: Loop | None = None) -> Iterator[tuple[Document, cst.CSTNode]]:
     """What of a program autocast would break: calls of kernels that know float32 only, distances that are differences
     of large products, by which the nearest of points are taken, decompositions of matrices, and Fourier transforms in
-    modules; the first of each kind in each document, but all kernels. Of the steps of a loop, also differences from
-    one of which half precision leaves nothing, and whole numbers that it rounds."""
+    modules; the first of each kind in each document, but all kernels, and what hands addresses to some. Of the steps of
+    a loop, also differences from one of which half precision leaves nothing, and whole numbers that it rounds."""
     if loop is not None:
         yield from rounded_differences(facts, loop)
         yield from rounded_places(facts, loop)
@@ -64,6 +65,7 @@ def needing_float32(facts: Facts, loop: Loop | None = None) -> Iterator[tuple[Do
             yield each.document, transforms[0].node
     documents = [one.document for one in facts.program]
     casts = facts.does(*_CASTS)
+    yield from () if casts else raw_pointers(facts)
     for document in documents:
         yield from ((document, one) for one in (() if casts else _kernels(document)))
         distances = _measured_by_products(document)
@@ -72,9 +74,9 @@ def needing_float32(facts: Facts, loop: Loop | None = None) -> Iterator[tuple[Do
 
 
 def name_of(document: Document, part: cst.CSTNode) -> str:
-    """What a message calls such a part: the function that is called, the class, or else the expression; an extension
-    that is compiled where it is loaded is called as that call says."""
-    if isinstance(part, cst.ClassDef):
+    """What a message calls such a part: the function that is called, the class or function that is defined, or else the
+    expression; an extension that is compiled where it is loaded is called as that call says."""
+    if isinstance(part, (cst.ClassDef, cst.FunctionDef)):
         return part.name.value
     named = part.func if isinstance(part, cst.Call) else part
     given = part.args[0].value if isinstance(part, cst.Call) and part.args else None

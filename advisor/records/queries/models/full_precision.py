@@ -15,6 +15,7 @@ from accel_advisor.records.queries.autocast.array_reads import read_as_arrays
 from accel_advisor.records.queries.autocast.index_writes import index_writes
 from accel_advisor.records.queries.autocast.judged_loops import first_judged, other_judged
 from accel_advisor.records.queries.autocast.moved_inputs import moved_inputs
+from accel_advisor.records.queries.autocast.own_backwards import outside_autocast, recovers_inputs
 from accel_advisor.records.queries.autocast.replicas import replicated_in
 from accel_advisor.records.queries.models.autocast_hazards import needing_float32
 from accel_advisor.records.queries.models.float32_products import moved_in_float32
@@ -116,6 +117,7 @@ class FullPrecision:
         arrays: where numpy is given what the model computes, which it cannot read in bfloat16.
         written: where that is written by an index into a tensor of float32.
         moved: where a step asks for the gradient by which it moves an input, and the input's name.
+        outside: the functions of autograd whose backward passes compute outside of autocast.
         basis: what shows that it trains such a model on a GPU.
     """
 
@@ -133,6 +135,7 @@ class FullPrecision:
     arrays: tuple[Operation, ...]
     written: tuple[tuple[Document, cst.CSTNode], ...]
     moved: tuple[tuple[Operation, str], ...]
+    outside: tuple[tuple[Document, cst.ClassDef], ...]
     basis: Evidence
 
 
@@ -162,6 +165,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     bars = graphs or any(not _is_penalty(one) for one in twice)
     if bars or not is_deep(facts) or moved_in_float32(facts) is not None:
         return None
+    if recovers_inputs(facts):
+        return None  # what bfloat16 rounds is lost in each layer
     if facts.does(*_FACTORIES) and not (first.loaders or any(one.loaders for one in facts.program)):
         return None  # a pretrained model is looked at, as in the transfer of a style
     home = next(one for one in facts.program if one.document is first.document)
@@ -177,7 +182,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     arrays = tuple(read_as_arrays(facts, first, wrapped))
     written, moved = tuple(index_writes(facts, first)), tuple(moved_inputs(facts, first))
     places = others, kept, wrapped, arrays, written
-    return FullPrecision(first, document, node, loss, way, option, switch, penalty, *places, moved, basis)
+    outside = tuple(outside_autocast(facts))
+    return FullPrecision(first, document, node, loss, way, option, switch, penalty, *places, moved, outside, basis)
 
 
 def _sums_over_edges(facts: Facts) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Act, Call, Method, methods, within
+from accel_advisor.records.queries.models.registered_parts import registers_parts
 from accel_advisor.syntax.shapes import done_to_each
 
 if TYPE_CHECKING:
@@ -112,8 +113,9 @@ def _splatted(facts: Facts) -> set[str]:
 
 
 def _is_done_by_hand(facts: Facts, operation: Operation) -> bool:
-    """Whether the layers are frozen or moved one by one."""
+    """Whether the layers are frozen, moved or registered one by one, or registered part by part."""
     name = facts.document.code(operation.node)
     modules = [context.subject.module for context in operation.contexts]
-    classes = [one.cls for one in modules if one is not None and one.cls is not None]
-    return any(done_to_each(cls.node, name) & _BY_HAND for cls in classes)
+    made = [one.cls for one in modules if one is not None and one.cls is not None]
+    classes = {id(one.node): one.node for cls in made for one in cls.lineage()}
+    return any(done_to_each(cls, name) & _BY_HAND or registers_parts(cls, operation) for cls in classes.values())

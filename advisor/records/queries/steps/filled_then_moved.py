@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls, methods
+from accel_advisor.records.queries.evaluations.evaluating_options import is_for_evaluations
 from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_all_that_happens, is_literal
 from accel_advisor.records.queries.steps.training_steps import happens_apart
 from accel_advisor.records.queries.training_loops import basis_of_often, happens_often
@@ -72,7 +73,8 @@ class FilledThenMoved:
         remedy: what to do with the factory.
         often: whether it happens at every step.
         apart: whether that is no step of a training.
-        slight: whether that is no step at all, or one that trains nothing, in which the copy is small.
+        slight: whether that is no step at all, one that trains nothing, in which the copy is small, or a branch that
+            only evaluations ask for.
         few: whether it has one number for each sample or the like: it has one dimension, beside small ones.
         basis: what shows that.
         same: whether the device would fill it with the same numbers.
@@ -213,10 +215,11 @@ def _found(
     typed = f"dtype={dtype}, {keywords}" if (dtype := _dtype(fills[0])) and "dtype=" not in keywords else keywords
     maker = "arange" if _counts_up(fills[0]) else "empty"
     remedy = f"make it with `torch.{maker}(..., {typed})`" if old else f"pass `{keywords}` to it"
-    same, evaluates = all(map(_fills_the_same, fills)), _only_evaluates(fills[0])
+    same, asked = all(map(_fills_the_same, fills)), is_for_evaluations(fills[0])
+    evaluates = asked or _only_evaluates(fills[0])
     apart = evaluates or happens_apart(facts, *fills)
     loops = {context.loop for context in fills[0].contexts}
-    slight = apart and ((None in loops and not evaluates) or len(fills[0].node.args) < _LARGE)
+    slight = asked or (apart and ((None in loops and not evaluates) or len(fills[0].node.args) < _LARGE))
     call, filling = fills[0].node, fills[0]
     sizes = slight, isinstance(call, cst.Call) and _is_moved_alone(node, filling) and _is_vector(call)
     return FilledThenMoved(node, call, filling, device, remedy, often, basis, same, apart, *sizes, evaluates=evaluates)

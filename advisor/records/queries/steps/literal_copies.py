@@ -11,7 +11,7 @@ import libcst as cst
 from accel_advisor.records.actions import Call, Method, calls
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.training_loops import runs_often
-from accel_advisor.syntax.shapes import dotted, is_written
+from accel_advisor.syntax.shapes import dotted, is_written, last_name
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.torch_functions import DEVICE_KINDS
 from accel_advisor.values.evidence import Evidence, Ground
@@ -62,14 +62,18 @@ def literal_copies(facts: Facts) -> Iterator[LiteralCopy]:
     for transfer in facts.transfers if made else ():
         call = maker_of(facts, transfer, made)
         factory = made[id(call)] if call is not None else None
-        if factory is None or not _is_made_often(facts, factory) or _is_changed(transfer.statement, factory):
+        if (
+            factory is None
+            or not _is_made_often(facts, factory)
+            or _is_changed(transfer.statement, transfer.node, factory)
+        ):
             continue
         bases = [reaches_gpu(facts, context) for context in transfer.contexts if context.from_host]
         found = [one for one in bases if one is not None]
         if call is not None and found and len(found) == len(transfer.contexts):
             yield LiteralCopy(transfer.node, call, factory, min(found, key=lambda one: len(one.grounds)))
     for factory in (*made.values(), *_given_to_gpu(facts)):
-        if not _is_made_often(facts, factory) or _is_changed(factory.statement, factory):
+        if not _is_made_often(facts, factory) or _is_changed(factory.statement, factory.node, factory):
             continue
         bases = [_makes_on_gpu(facts, factory, context) for context in factory.contexts]
         found = [one for one in bases if one is not None]
@@ -134,26 +138,66 @@ def maker_of(facts: Facts, transfer: Transfer, made: dict[int, Operation]) -> cs
     return None
 
 
-def _is_changed(statement: cst.CSTNode, factory: Operation) -> bool:
-    """Whether what is bound to a name is changed in place, so that it has to be made again: by an assignment to it or
-    to a part of it, by a method that says so, or by processes that add up theirs."""
+def _is_changed(statement: cst.CSTNode, made: cst.CSTNode, factory: Operation) -> bool:
+    """Whether what is made and bound to a name is changed in place, so that it has to be made again: by an assignment
+    to it or to a part of it, by a method that says so, or by processes that add up theirs; by any of its names."""
     around = factory.function or factory.document.tree
-    targets = statement.targets if isinstance(statement, cst.Assign) else ()
-    names = {dotted(one.target) for one in targets} - {""}
-    changing = descendants(around, cst.AugAssign, cst.AssignTarget, cst.Call) if names else ()
-    return any(_changes(one, names) for one in changing)
+    code = factory.document.code
+    names = {code(one) for one in _targets(statement, made)}
+    if not names:
+        return False
+    for one in descendants(around, cst.Assign):
+        if any(code(part) in names for part in _held(one.value)):
+            names |= {code(target.target) for target in one.targets if not isinstance(target.target, cst.Tuple)}
+    changing = descendants(around, cst.AugAssign, cst.AssignTarget, cst.Call)
+    return any(code(part) in names for one in changing for part in _changed_by(one))
 
 
-def _changes(node: cst.CSTNode, names: set[str]) -> bool:
-    """Whether an assignment or a call changes in place what one of these names is bound to."""
+def _targets(statement: cst.CSTNode, made: cst.CSTNode) -> list[cst.BaseExpression]:
+    """What a statement binds to what holds a call: of ``a, b = made(), other()`` the first."""
+    if isinstance(statement, cst.AnnAssign):
+        return [statement.target]
+    found: list[cst.BaseExpression] = []
+    for bound in statement.targets if isinstance(statement, cst.Assign) else ():
+        target: cst.BaseExpression = bound.target
+        value = statement.value if isinstance(statement, cst.Assign) else target
+        while isinstance(target, (cst.Tuple, cst.List)) and isinstance(value, (cst.Tuple, cst.List)):
+            pairs = zip(target.elements, value.elements, strict=False)
+            apart = len(target.elements) == len(value.elements)
+            pair = next((each for each in pairs if any(one is made for one in descendants(each[1]))), None)
+            if pair is None or not apart:
+                break
+            target, value = pair[0].value, pair[1].value
+        found += [one.value for one in target.elements] if isinstance(target, (cst.Tuple, cst.List)) else [target]
+    return found
+
+
+def _held(value: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """What another name holds as it is, or in a list: ``a`` and ``b`` of ``[a, b]``."""
+    held = [one.value for one in value.elements] if isinstance(value, (cst.Tuple, cst.List)) else [value]
+    return [one for one in held if isinstance(one, (cst.Name, cst.Attribute, cst.Subscript))]
+
+
+def _changed_by(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """What an assignment or a call changes in place: ``x[0].data`` and all that this is a part of."""
+    changed: list[cst.BaseExpression] = []
     if isinstance(node, cst.Call):
-        receiver, _, method = dotted(node.func).rpartition(".")
-        in_place = receiver in names and method.endswith("_") and not method.endswith("__")
-        return in_place or (method in _EXCHANGES and not names.isdisjoint(dotted(arg.value) for arg in node.args))
-    if isinstance(node, cst.AugAssign):
-        return dotted(node.target) in names
-    target = node.target if isinstance(node, cst.AssignTarget) else None
-    return isinstance(target, cst.Subscript) and dotted(target.value) in names
+        method = last_name(node.func)
+        if isinstance(node.func, cst.Attribute) and method.endswith("_") and not method.endswith("__"):
+            changed.append(node.func.value)
+        if method in _EXCHANGES:
+            changed += [arg.value for arg in node.args]
+        changed += [arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == "out"]
+    elif isinstance(node, cst.AugAssign):
+        changed.append(node.target)
+    elif isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript):
+        changed.append(node.target.value)
+    for one in changed:
+        part = one
+        yield part
+        while isinstance(part, cst.Subscript) or (isinstance(part, cst.Attribute) and part.attr.value == "data"):
+            part = part.value
+            yield part
 
 
 def _is_small_choice(context: OperationContext) -> bool:
