@@ -10,7 +10,7 @@ from pathlib import Path
 from accel_advisor.config import Config, ConfigError
 from accel_advisor.finding import Finding
 from accel_advisor.project.discovery import Discoverer, Patterns
-from accel_advisor.project.leftovers import given_up_folder
+from accel_advisor.project.leftovers import given_up_folder, has_given_up_name
 from accel_advisor.project.roots import Roots
 from accel_advisor.selection import Selection
 
@@ -126,10 +126,11 @@ class Configurations:
         return self._files[root]
 
     def given_up(self, root: str) -> frozenset[str]:
-        """Those of the files of a project that lie in folders of what its owner gave up, and that no ``include`` brings
-        back."""
+        """Those of the files of a project that its owner gave up by their names, or those of folders around them, and
+        that no ``include`` brings back."""
         if root not in self._given_up:
-            lying = [path for path in self.files(root) if given_up_folder(path, root)]
+            files = frozenset(self.files(root))
+            lying = [path for path in files if given_up_folder(path, root) or has_given_up_name(path, files)]
             self._given_up[root] = frozenset(
                 path for path in lying if not self.patterns(os.path.dirname(path)).includes(path)
             )

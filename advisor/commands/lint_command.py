@@ -112,7 +112,8 @@ def lint(
     """Find what keeps an accelerator waiting, without running, importing or evaluating anything.
 
     PATH is a file, a folder or '-' for stdin; the working directory by default. Below a folder, tests, documentation,
-    vendored and generated code, what lies in folders such as `old`, and whatever .gitignore names are skipped.
+    vendored and generated code, what lies in folders such as `old`, `run_old.py` beside `run.py`, and
+    whatever .gitignore names are skipped.
 
     Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
     a wrong configuration or an internal error.

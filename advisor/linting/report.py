@@ -47,7 +47,7 @@ class Report:
         findings: in the order of files, places and codes.
         checked: how many files were looked at, those that mention no accelerator included.
         left_out: files that were found below a folder and that their owner gave up, by their absolute paths, each with
-            the folder that says so.
+            the folder that says so, or its own name.
         asked: how each file that was asked for and mentions accelerators was named, by its absolute path.
         sources: the bytes of each file that has a finding, as they were linted.
         seen: what was seen in files that train and that all rules are silent about.
@@ -83,8 +83,8 @@ class Report:
         return bool(self.failures) or any(one.code == INTERNAL_ERROR[0] for one in self.findings)
 
     def leave_out(self, files: Mapping[str, str]) -> None:
-        """Counts files, by their absolute paths, as not asked for, each with the folder that it is left out for."""
-        self.left_out |= {path: shown_path(folder) for path, folder in files.items()}
+        """Counts files, by their absolute paths, as not asked for, each with what it is left out for."""
+        self.left_out |= {path: shown_path(what) for path, what in files.items()}
         self.checked -= len(files)
         for path in files:
             self.asked.pop(path, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 import unicodedata
 from collections import Counter
@@ -103,14 +104,21 @@ def summary(report: Report) -> str:
 
 
 def _left_out(files: Mapping[str, str]) -> str:
-    """How many files were not checked because the name of a folder says that they were given up."""
-    folders = list(dict.fromkeys(files.values()))
-    more = len(folders) - MOST_FOLDERS
-    named = ", ".join(map(printable, folders[:MOST_FOLDERS])) + (
-        f" and {count_of(more, 'folder')} more" if more > 0 else ""
-    )
-    what = "the folder" if len(folders) == 1 else "a folder"
-    return f"{count_of(len(files), 'file')} in {named} not checked, as given up (name {what} to check it)"
+    """How many files were not checked because their names, or those of folders, say that they were given up."""
+    named = [what for path, what in files.items() if os.path.basename(what) == os.path.basename(path)]
+    folders = list(dict.fromkeys(what for what in files.values() if what not in named))
+    counted, places = [], []
+    if folders:
+        more = len(folders) - MOST_FOLDERS
+        shown = ", ".join(map(printable, folders[:MOST_FOLDERS]))
+        shown += f" and {count_of(more, 'folder')} more" if more > 0 else ""
+        counted.append(f"{count_of(len(files) - len(named), 'file')} in {shown}")
+        places.append("the folder" if len(folders) == 1 else "a folder")
+    if named:
+        first = printable(named[0])
+        counted.append(f"1 file called {first}" if len(named) == 1 else f"{len(named):,} files such as {first}")
+        places.append("the file" if len(named) == 1 else "a file")
+    return f"{' and '.join(counted)} not checked, as given up (name {' or '.join(places)} to check it)"
 
 
 def _matters(finding: Finding) -> tuple[bool, int]:

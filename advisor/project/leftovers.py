@@ -1,10 +1,11 @@
 """What a project holds of code that it no longer runs: copies that its runs leave behind, snapshots beside logs and
-checkpoints, and what its owner gave up, in a folder that says so."""
+checkpoints, and what its owner gave up, in a folder or under a name that says so."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 RUN_FOLDERS = frozenset(
     {"log", "logs", "tb_logs", "lightning_logs", "runs", "wandb", "mlruns", "multirun", "output", "outputs"}
@@ -19,6 +20,13 @@ GIVEN_UP_FOLDERS = frozenset(
     {"old", "deprecated", "legacy", "archive", "archived", "backup", "backups", "unused", "obsolete"}
 )
 """Folders that a person keeps what was given up in, in letters of any size."""
+_WORDS = "old|bak|backup|deprecated|legacy|obsolete|unused"
+_GIVEN_UP_ENDS = (
+    re.compile(rf"[-_. ](?:{_WORDS}|copy ?\d*)$", re.IGNORECASE),
+    re.compile(r" (?:\(copy(?: \d+)?\)|- copy(?: \(\d+\))?)$", re.IGNORECASE),
+    re.compile(rf"^(?:(?:{_WORDS})[-_. ]|copy[ _]of[ _])", re.IGNORECASE),
+)
+"""What people, and their desktops, add to the name of a file that they keep beside its successor."""
 
 
 def without_copies(paths: Sequence[str], top: str) -> Iterator[str]:
@@ -89,13 +97,22 @@ def given_up_folder(path: str, root: str) -> str:
     return "" if at is None else root + os.sep.join(folders[: at + 1])
 
 
+def has_given_up_name(path: str, files: Collection[str]) -> bool:
+    """Whether the name of a file says that it was given up for one beside it: that without ``_old`` or the like. Such a
+    name alone says nothing: ``legacy_models.py`` may hold what models of old need."""
+    folder, name = os.path.split(path)
+    stem, suffix = os.path.splitext(name)
+    shorter = (end.sub("", stem) for end in _GIVEN_UP_ENDS)
+    return any(one != stem and os.path.join(folder, one + suffix) in files for one in shorter)
+
+
 def unused_by_others(
     candidates: Iterable[str], imports: Mapping[str, Sequence[str]], matters: Iterable[str]
 ) -> frozenset[str]:
     """Those of some files that no other file of a project imports, near or far; none where nothing else matters.
 
     Args:
-        candidates: the files that lie in folders of what was given up.
+        candidates: the files that were given up by their names, or those of folders around them.
         imports: which others each file of the project imports.
         matters: the files of the project that mention accelerators.
     """

@@ -55,7 +55,7 @@ class ProjectIndex:
         contents: bytes by absolute path, which stand instead of what is on disk.
         known: an earlier index of the same root, or its :attr:`data`; anything else counts as none.
         settled: nothing on disk changed since that one was made, so that no file is looked at again.
-        given_up: those of the files that lie in folders of what the owner gave up.
+        given_up: those of the files that the owner gave up by their names, or those of folders around them.
 
     Attributes:
         given_up: those of these that no other file imports; none where nothing else mentions accelerators. The others
@@ -106,14 +106,14 @@ class ProjectIndex:
 
     def left_out(self, files: Iterable[Found]) -> dict[str, str]:
         """Those of some files that are not linted because their owner gave them up, by absolute path, each with the
-        folder that says so: they are linted where that folder is named, one in it, or they themselves."""
+        folder that says so, or its own path: they are linted where that is named, or a folder in that folder."""
         left: dict[str, str] = {}
         for one in files if self.given_up else ():
             path = os.path.realpath(one.filename)
             if one.below and path in self.given_up:
                 tops = (os.path.join(os.path.realpath(top), "") for top in one.below)
                 if not any(given_up_folder(top, self.root) for top in tops):
-                    left[path] = given_up_folder(path, self.root)
+                    left[path] = given_up_folder(path, self.root) or path
         return left
 
     def importers(self, paths: Iterable[str]) -> list[str]:

@@ -71,9 +71,9 @@ class HostSyncEveryStep(Rule):
         computes with, or what decides about `backward()`; waits for each parameter or sample are not. The rule is
         silent about what decides about `backward()` (`if loss < limit:`), about what a condition guards that changes
         from step to step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about
-        debugging, about evaluation (what else stands under `no_grad` is a part of the step), where the optimizer is
-        LBFGS, where the loop steps an environment and waits for values alone, or outside of what learns, and about
-        `loss.data[0]` where torch is known to be 0.4 or later. An option or an early end guards nothing.
+        debugging, about evaluation (what else is under `no_grad` is a part of the step), where the optimizer is LBFGS,
+        where the loop steps an environment and waits for values alone, or outside of what learns, and about
+        `loss.data[0]` where torch is 0.4 or later. Of options, only those of a `forward` guard, if nothing gives them.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

@@ -60,9 +60,9 @@ class MetricOnHostCopies(Rule):
     When to ignore it
         Where the copies take little beside the passes of the model. The rule is silent where a condition picks some of
         the passes, in functions that are named for pictures or debugging, about predictions that leave for files or for
-        a metric as they are, and about the scores of single labels (batch x classes) that are not joined. It is minor
-        in evaluations that run once, as those of a script for tests do, and where all there is to say is that a batch
-        comes back.
+        a metric as they are, about the scores of single labels (batch x classes) that are not joined, and about the
+        few boxes that a function named for non-maximum suppression leaves. It is minor in evaluations that run once, as
+        those of a script for tests do, and where all there is to say is that a batch comes back.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization

@@ -1,4 +1,4 @@
-"""Code in folders such as `old` is linted where it is named, used, or all that there is."""
+"""Code in folders such as `old` and files such as `run_old.py` is linted where it is named, used, or all there is."""
 
 from __future__ import annotations
 
@@ -169,3 +169,71 @@ def test_with_a_cache_and_another_configuration(root: Path) -> None:
     (root / "pyproject.toml").unlink()
     assert codes(again()) == codes(linted("."))
     assert len(again().left_out) == 3
+
+
+class TestByTheNameOfTheFile:
+    @pytest.fixture
+    def root(self, project: Path) -> Path:
+        """A project that trains, and what trained before, beside it."""
+        for name in ("train.py", "train_old.py"):
+            (project / name).write_text(TRAIN)
+        for name in ("nets.py", "old_nets.py"):
+            (project / name).write_text(NET)
+        return project
+
+    def test_it_is_counted_and_left_out_beside_what_followed(self, root: Path) -> None:
+        report = linted(".")
+        assert IN_NET in codes(report)
+        assert {name for name, _ in codes(report)} <= {"nets.py", "train.py"}
+        assert report.checked == 2
+        assert report.left_out == {str(root / name): name for name in ("old_nets.py", "train_old.py")}
+        assert listed(".") == ["nets.py", "train.py"]
+
+    def test_without_what_followed_it_is_linted(self, root: Path) -> None:
+        (root / "train.py").unlink()
+        report = linted(".")
+        assert "train_old.py" in {name for name, _ in codes(report)}
+        assert [Path(one).name for one in report.left_out] == ["old_nets.py"]
+
+    def test_another_name_is_linted(self, root: Path) -> None:
+        (root / "train_old.py").rename(root / "train_older.py")
+        report = linted(".")
+        assert "train_older.py" in {name for name, _ in codes(report)}
+        assert [Path(one).name for one in report.left_out] == ["old_nets.py"]
+
+    def test_what_is_named_is_linted(self, root: Path) -> None:
+        assert "train_old.py" in {name for name, _ in codes(linted("train_old.py"))}
+        assert listed(".", "train_old.py") == ["nets.py", "train.py", "train_old.py"]
+        assert not linted(".", "train_old.py", "old_nets.py").left_out
+
+    def test_what_is_imported_is_used(self, root: Path) -> None:
+        (root / "train.py").write_text(TRAIN.replace("nets", "old_nets"))
+        report = linted(".")
+        assert ("old_nets.py", "ACC205") in codes(report)
+        assert [Path(one).name for one in report.left_out] == ["train_old.py"]
+
+    def test_what_imports_only_what_was_given_up_uses_nothing(self, root: Path) -> None:
+        (root / "train_old.py").write_text(TRAIN.replace("nets", "old_nets"))
+        assert [Path(one).name for one in linted(".").left_out] == ["old_nets.py", "train_old.py"]
+
+    def test_what_is_all_that_there_is(self, root: Path) -> None:
+        (root / "nets.py").unlink()
+        (root / "old_nets.py").unlink()
+        (root / "train.py").write_text("STEPS = 90\n")
+        report = linted(".")
+        assert "train_old.py" in {name for name, _ in codes(report)}
+        assert not report.left_out
+
+    def test_a_folder_that_is_named_is_linted_as_a_whole(self, root: Path) -> None:
+        (root / "old").mkdir()
+        for name in ("train.py", "train_old.py", "nets.py"):
+            (root / "old" / name).write_bytes((root / name).read_bytes())
+        assert linted(".").left_out[str(root / "old" / "train_old.py")] == "old"
+        assert listed("old") == ["old/nets.py", "old/train.py", "old/train_old.py"]
+
+    def test_include_brings_it_back(self, root: Path) -> None:
+        (root / "pyproject.toml").write_text("[tool.accel-advisor]\ninclude = ['train_old.py']\n")
+        assert listed(".") == ["nets.py", "train.py", "train_old.py"]
+
+    def test_held_to_the_rules_as_hooks_do(self, root: Path) -> None:
+        assert listed("train.py", "train_old.py", force=True) == ["train.py"]

@@ -264,7 +264,7 @@ def test_the_command_in_processes_of_its_own(tmp_path: Path) -> None:
 
 NAMES = (
     *("pkg/__init__.py", "pkg/a.py", "pkg/b.py", "pkg/inner/c.py", "sub/d.py", "e.py", "f.py", "g.ipynb", "h.py"),
-    *("old/i.py", "old/j.py", "pkg/legacy/k.py"),
+    *("old/i.py", "old/j.py", "pkg/legacy/k.py", "e_old.py", "pkg/old_a.py", "old/i_copy.py"),
 )
 BLOCKS = (
     "def build(data, workers=0):\n    return DataLoader(data, 4, num_workers=workers)\n",

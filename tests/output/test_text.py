@@ -112,6 +112,21 @@ class TestText:
         left |= {f"/p/{folder}/old/a.py": f"{folder}/old" for folder in "abc"}
         assert "7 files in old, nets/legacy, a/old and 2 folders more not" in text.summary(Report([], 1, left_out=left))
 
+    def test_the_summary_counts_what_was_given_up_by_its_name(self) -> None:
+        left = {"/p/run_old.py": "run_old.py"}
+        assert text.summary(Report([], 1, left_out=left)).endswith(
+            "; 1 file called run_old.py not checked, as given up (name the file to check it)."
+        )
+        left |= {"/p/src/a_old.py": "src/a_old.py"}
+        assert text.summary(Report([], 1, left_out=left)).endswith(
+            "; 2 files such as run_old.py not checked, as given up (name a file to check it)."
+        )
+        left |= {"/p/old/a.py": "old"}
+        assert text.summary(Report([], 1, left_out=left)).endswith(
+            "; 1 file in old and 2 files such as run_old.py not checked, as given up "
+            "(name the folder or a file to check it)."
+        )
+
     def test_what_to_do_first_stands_before_the_summary(self) -> None:
         long = finding("f(a", ")", message=f"It waits; {'say more ' * 20}")
         findings = [

@@ -96,6 +96,8 @@ def _program(validate: str) -> str:
         pytest.param(SCORES, "        scores", "        if i % 9: continue\n        scores", id="some passes"),
         pytest.param(SCORES, "out = model(x.cuda())", "out = model(x.cuda()); out.sum().backward()", id="it learns"),
         pytest.param(LABELS, "count(y.numpy(), guess)", "confusion_matrix(y.numpy(), guess)", id="no histogram"),
+        pytest.param(LABELS, "out.argmax(1)", "torch.max(out, out.flip(3))", id="the greater of two, each by each"),
+        pytest.param(LABELS, "out.argmax(1)", "torch.max(out, x)", id="the greater of two with names"),
         pytest.param(LABELS, "total += count(y.numpy(), guess)", "np.save('a.npy', guess)", id="goes to a file"),
         pytest.param(LABELS, "out.argmax(1).cpu()", "np.argmax(y.numpy(), 1)", id="of the host"),
         pytest.param(JOINS, "kept = np.append(", "kept = y.numpy()\n        kept = np.append(", id="bound again"),
@@ -140,7 +142,13 @@ def test_joined_tensors_are_told_by_another_rule(tmp_path: Path) -> None:
             "out.cpu()",
             "keeps the best of them",
         ),
+        (
+            SCORES.replace("out.cpu()", "torch.max(out, out.flip(3)).cpu()"),
+            "torch.max(out, out.flip(3)).cpu()",
+            "`np.argmax` keeps the best of them",
+        ),
         (LABELS, "out.argmax(1).cpu()", "while `np.bincount` counts them"),
+        (LABELS.replace("out.argmax(1)", "torch.max(out, dim)[1]"), "torch.max(out, dim)[1].cpu()", "counts them"),
         (LABELS.replace("out.argmax(1)", "torch.max(out, 1)[1]"), "torch.max(out, 1)[1].cpu()", "counts them"),
         (JOINS, "out.cpu()", "joined to all that was kept so far"),
         (LOSSES, "out.cpu()", "`criterion` computes a loss"),
@@ -151,6 +159,55 @@ def test_reported(validate: str, at: str, says: str, tmp_path: Path) -> None:
     assert f"`{at}`" in found.message
     assert says in found.message
     assert not found.minor
+
+
+KEEPS = """
+def keep(out, least=0.5):
+    return [one[one > least] for one in out]
+"""
+KEPT = """
+def validate():
+    for i, (x, y) in enumerate(val_loader):
+        with torch.no_grad():
+            kept = keep(model(x.cuda()))
+        for j, (truth, boxes) in enumerate(zip(y, kept)):
+            boxes = boxes.cpu().numpy()
+            print(np.argmax(boxes, axis=1))
+"""
+
+
+@pytest.mark.parametrize("name", ["nms", "batched_nms", "nms2", "non_max_suppression", "NonMaxSuppression"])
+def test_silent_about_the_boxes_that_a_suppression_left(name: str, tmp_path: Path) -> None:
+    program = _program(KEEPS + KEPT)
+    check_pair("ACC445", Pair(program.replace("keep(", f"{name}("), f"{name}(", "keep("), tmp_path)
+
+
+def test_a_suppression_that_pools_leaves_the_whole_map(tmp_path: Path) -> None:
+    pools = "\ndef nms(heat):\n    return heat * (F.max_pool2d(heat, 3, 1, 1) == heat)\n"
+    program = _program(pools + KEPT.replace("keep(", "nms("))
+    pooled = "heat * (F.max_pool2d(heat, 3, 1, 1) == heat)"
+    check_pair("ACC445", Pair(program.replace(pooled, "heat[heat > 0.5]"), "heat[heat > 0.5]", pooled), tmp_path)
+
+
+def test_what_a_function_returns_to_another_call_is_another_value(tmp_path: Path) -> None:
+    """What the evaluation hands to a helper comes back to the evaluation, not to all that call the helper."""
+    program = (
+        "\ndef halve(a):\n    return a / 2\n"
+        "def elsewhere(a):\n    return np.argmax(halve(a), axis=2)\n"
+        + SCORES.replace("count(y.numpy(), np.argmax(scores, axis=1))", "halve(scores)")
+    )
+    back = "np.argmax(halve(scores), axis=2)"
+    check_pair("ACC445", Pair(_program(program), "+= halve(scores)", f"+= {back}"), tmp_path)
+
+
+def test_what_a_function_returns_to_another_function_that_handed_it_on(tmp_path: Path) -> None:
+    program = (
+        "\ndef halve(a):\n    return a / 2\n"
+        "def choose(a):\n    return np.argmax(halve(a), axis=2)\n"
+        + SCORES.replace("count(y.numpy(), np.argmax(scores, axis=1))", "choose(scores)")
+    )
+    (found,) = findings_of("ACC445", _program(program), tmp_path)
+    assert "`np.argmax` keeps the best of them" in found.message
 
 
 def test_image_by_image(tmp_path: Path) -> None:

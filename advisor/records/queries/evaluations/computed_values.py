@@ -110,11 +110,17 @@ def chosen_over(call: cst.Call) -> tuple[int | None] | None:
         return None
     method = not is_library(call.func.value)
     arguments = [one.value for one in call.args if one.keyword is None][0 if method else 1 :]
+    if name in _EXTREMES and arguments and not _is_dimension(arguments[0]):
+        return None  # of two tensors, element by element
     named = [one.value for one in call.args if one.keyword is not None and one.keyword.value in ("dim", "axis")]
     given = named or (arguments[:1] if name not in ("topk",) else arguments[1:2])
     if not given:
         return None if name in _EXTREMES | {"argmax", "argmin"} else (None,)
     return (_number(given[0]),)
+
+
+def _is_dimension(node: cst.BaseExpression) -> bool:
+    return _number(node) is not None or any(word in dotted(node) for word in ("dim", "axis"))
 
 
 def _number(node: cst.BaseExpression) -> int | None:

@@ -12,6 +12,7 @@ from accel_advisor.records.actions import any_calls, calls
 from accel_advisor.records.queries.evaluations.computed_values import Kind, Origin
 from accel_advisor.records.queries.evaluations.evaluation_loops import evaluation_around, runs_each_epoch
 from accel_advisor.records.queries.evaluations.host_uses import HostUse, Use, Uses
+from accel_advisor.records.queries.evaluations.kept_boxes import are_kept_boxes
 from accel_advisor.records.queries.gradients.flows import flow_of
 from accel_advisor.records.queries.steps.host_waits import gpu_of
 from accel_advisor.syntax.shapes import names_read_in
@@ -89,7 +90,8 @@ def _read(facts: Facts, flow: DataFlow, operation: Operation, context: Operation
     dense = origin.resized or _is_of_each(operation, context) or any(one.use is Use.COUNTED for one in used)
     given = context.subject.source is not None
     here = [one for one in used if one.use is not Use.LOSS or one.flow is flow]
-    told = (one for one in here if _joins(facts, one, loop) or (not given and _is_told(one, origin.kind, dense=dense)))
+    small = given or are_kept_boxes(facts, flow, operation.node.func.value)
+    told = (one for one in here if _joins(facts, one, loop) or (not small and _is_told(one, origin.kind, dense=dense)))
     return HostRead(operation, next(told, None), given and _was_moved(facts, context))
 
 

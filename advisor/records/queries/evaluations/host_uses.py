@@ -80,20 +80,23 @@ class HostUse:
 
 
 class Uses:
-    """All that is done with the value of an expression, as far as it is followed."""
+    """All that is done with the value of an expression, as far as it is followed: from what a function returns back to
+    the call that the value came in by, and to all callers of the function that it began in."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._losses = {id(one.node) for each in facts.program for one in each.module_calls if one.loss}
-        self._seen: set[int] = set()
+        self._seen: set[tuple[int, int]] = set()
+        self._way: list[tuple[DataFlow, cst.Call]] = []
         self.found: list[HostUse] = []
 
     def follow(self, flow: DataFlow, node: cst.CSTNode, depth: int = 0) -> None:
         """Follows the value of an expression of a function."""
         above = flow.parent(node)
-        if id(node) in self._seen or above is None:
+        here = (id(node), id(self._way[-1][1]) if self._way else 0)
+        if here in self._seen or above is None:
             return
-        self._seen.add(id(node))
+        self._seen.add(here)
         if isinstance(above, cst.Arg):
             call = flow.parent(above)
             if isinstance(call, cst.Call):
@@ -118,13 +121,19 @@ class Uses:
 
     def _returned(self, flow: DataFlow, depth: int) -> None:
         """What the callers of a function do with its result."""
+        if self._way:
+            if depth < _MOST_CALLS:
+                outer, call = self._way.pop()
+                self.follow(outer, call, depth + 1)
+                self._way.append((outer, call))
+            return
         graph = self._facts.call_graph
         callers = [one for one in graph.callers_of(flow.root) if one is not None and depth < _MOST_CALLS]
         for caller in callers:
             for call in calls_in(self._facts, caller):
-                outer = flow_of(self._facts, caller) if flow.root in graph.called_from(call) else None
-                if outer is not None:
-                    self.follow(outer, call, depth + 1)
+                around = flow_of(self._facts, caller) if flow.root in graph.called_from(call) else None
+                if around is not None:
+                    self.follow(around, call, depth + 1)
 
     def _bound(self, flow: DataFlow, bindings: list[Binding], depth: int) -> None:
         for binding in bindings:
@@ -157,7 +166,9 @@ class Uses:
             for one in functions:
                 inner, taken = flow_of(self._facts, one), parameter_of(one, call, argument)
                 if inner is not None and taken and depth < _MOST_CALLS:
+                    self._way.append((flow, call))
                     self._bound(inner, inner.bound_at_start(taken), depth + 1)
+                    self._way.pop()
         elif name in _COUNTS or isinstance(call.func, cst.Name) or is_library(getattr(call.func, "value", call.func)):
             self._done_by(flow, call, depth)
         else:

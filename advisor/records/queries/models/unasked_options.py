@@ -54,7 +54,7 @@ def _is_unasked(program: Program, condition: Condition) -> bool:
     name, params = function.name.value, positional_parameters(function.params)
     if name == "forward" or name.startswith("__"):
         return False
-    calls, handed = program.once(_calls_by_name)
+    calls, handed = program.once(calls_by_name)
     called = calls.get(name)
     if called is None or name in handed:
         return False
@@ -68,7 +68,7 @@ def _is_unasked(program: Program, condition: Condition) -> bool:
     return bool(asked) and all(own[one] for one in asked) and given.isdisjoint({*asked, "*", "**"})
 
 
-def _calls_by_name(program: Program) -> tuple[dict[str, _Calls], frozenset[str]]:
+def calls_by_name(program: Program) -> tuple[dict[str, _Calls], frozenset[str]]:
     """How a program calls the functions of each name, and the names that it does more with than to define, import and
     call something."""
     calls: dict[str, _Calls] = {}
@@ -81,6 +81,8 @@ def _calls_by_name(program: Program) -> tuple[dict[str, _Calls], frozenset[str]]
             known.keywords |= {(one.keyword.value if one.keyword else one.star, dotted(one.value)) for one in call.args}
             known.most = max(known.most, sum(not one.keyword for one in call.args))
             left[name] -= 1
+            if name == "super" and call.args:
+                left[dotted(call.args[0].value)] -= 1
         for alias in descendants(tree, cst.ImportAlias):
             left[last_name(alias.name)] -= alias.asname is None
     texts = (one for each in program for one in descendants(each.document.tree, cst.SimpleString))

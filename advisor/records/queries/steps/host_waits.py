@@ -30,6 +30,7 @@ from accel_advisor.records.queries.steps.step_values import (
 )
 from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
 from accel_advisor.records.queries.waits.acting_loops import acting_loops, happens_in_learning
+from accel_advisor.records.queries.waits.forward_options import is_left_as_it_is
 from accel_advisor.records.queries.waits.host_training import loops_on_host
 from accel_advisor.records.queries.waits.host_work import (
     is_answer_for_host_work,
@@ -265,6 +266,7 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
     sides: dict[tuple[Loop, Condition], list[tuple[Operation, Evidence]]] = {}
     counted = paces(facts)
     epochs = one_step_each(facts)
+    unasked = partial(is_left_as_it_is, facts.program)
     for operation in facts.operations_of(*_WAITING):
         for context in operation.contexts:
             if operation.framework and "forward" not in context.functions:
@@ -280,7 +282,7 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
                 continue
             if any(one.on_host for one in context.conditions):
                 continue
-            if _is_off_unless_asked(operation, context):
+            if _is_off_unless_asked(operation, context) or any(map(unasked, context.conditions)):
                 continue  # nobody is seen to ask for it
             if Ground.METHOD in basis.grounds and any(one.asks_type for one in context.conditions):
                 continue  # it takes tensors and other things, and nothing says which it gets here
