@@ -18,6 +18,7 @@ from accel_advisor.finding import Finding
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.unasked_options import is_never_asked
+from accel_advisor.records.queries.waits.forward_options import is_unasked_in_trainings
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted, last_name, mentioned_in
@@ -83,9 +84,10 @@ class UnusedCode:
         if document.path not in self._untaken:
             found = self._untaken[document.path] = {}
             for one in facts.operations:
-                if any(by.never for each in one.contexts[:1] for by in each.conditions):
+                if any(by.never or by.off_unless_asked for each in one.contexts[:1] for by in each.conditions):
                     found.setdefault(document.span(one.node).start.offset, []).append(one)
-        return any(is_never_asked(facts, one) for one in self._untaken[document.path].get(at, ()))
+        there = self._untaken[document.path].get(at, ())
+        return any(is_never_asked(facts, one) or is_unasked_in_trainings(facts, one) for one in there)
 
     def _is_asked(self, document: Document) -> bool:
         if document.path not in self._asked:

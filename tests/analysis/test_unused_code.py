@@ -90,10 +90,28 @@ OPTIONS = {
     "for x in DataLoader(range(9), pin_memory=True):\n    model(move(x)).sum().backward()\n",
 }
 """A branch for an option that no call gives."""
+MEASURED = {
+    "heads.py": "import torch\ndef measure(x):\n    return x + torch.zeros(3).cuda()\n",
+    "nets.py": HEAD
+    + "from elsewhere import build\nfrom heads import measure\n"
+    + "class Head(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    + "        self.layer = nn.Linear(3, 3)\n"
+    + "    def forward(self, x, measured=False):\n        x = self.layer(x)\n"
+    + "        if measured:\n            return measure(x)\n        return x\n"
+    + "class Net(nn.Module):\n    def __init__(self, measured=False):\n        super().__init__()\n"
+    + "        self.parts = build(Head)\n        self.measured = measured\n"
+    + "    def forward(self, x):\n        for part in self.parts:\n            x = part[0](x, self.measured)\n"
+    + "        return x\n",
+    "train.py": HEAD
+    + "from nets import Net\nmodel = Net().cuda()\n"
+    + "for x in DataLoader(range(9)):\n    model(x.cuda()).sum().backward()\n",
+}
+"""A branch of a ``forward`` for an option that an attribute hands on, and that no construction gives."""
 
 
 LEFT = {
     "a branch that no call asks for": (OPTIONS, "moves.py"),
+    "a branch of forward for an attribute that nothing sets": (MEASURED, "heads.py"),
     "a class": (FILES, "layers.py"),
     "a class that a comment mentions": ({**FILES, "train.py": TRAIN + "# Left\n"}, "layers.py"),
     "a function": (
@@ -158,6 +176,15 @@ USED = {
     "a branch that a call asks for": (
         OPTIONS | {"train.py": OPTIONS["train.py"].replace("move(x)", "move(x, wide=input())")},
         "moves.py",
+    ),
+    "a branch of forward for an attribute that a construction sets": (
+        MEASURED | {"train.py": MEASURED["train.py"].replace("Net()", "Net(True)")},
+        "heads.py",
+    ),
+    "a branch of forward that an evaluation takes, too": (
+        MEASURED
+        | {"train.py": MEASURED["train.py"] + "import heads\nfor x in DataLoader(range(9)):\n    heads.measure(x)\n"},
+        "heads.py",
     ),
     "a text that Python evaluates": _with("eval(input())\n"),
     "a name in a test": _with("def test_left():\n    layers.Left()\n"),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Program
+    from accel_advisor.records.operations import Operation
 
 _BY_NAME = frozenset({"setattr", "delattr", "__setattr__", "self.__dict__"})
 """What sets attributes whose names are computed."""
@@ -46,6 +47,15 @@ def is_left_as_it_is(program: Program, condition: Condition) -> bool:
         return False
     (name,) = names_read_in(condition.test) if condition.test is not None else ("",)
     return program.once(_Options).keeps_default(function, name)
+
+
+def is_unasked_in_trainings(facts: Facts, operation: Operation) -> bool:
+    """Whether an operation happens in the steps of trainings alone, and in each of its ways behind such an option."""
+    ways = [(context.loops, context.conditions) for context in operation.contexts]
+    return bool(ways) and all(
+        any(loop.learns for loop in loops) and any(is_left_as_it_is(facts.program, one) for one in conditions)
+        for loops, conditions in ways
+    )
 
 
 class _Options:
