@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 import libcst as cst
@@ -10,7 +11,7 @@ import libcst as cst
 from accel_advisor.analysis.units import Unit, definitions_in, units_in
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import modules_imported
-from accel_advisor.syntax.shapes import dotted, main_guards
+from accel_advisor.syntax.shapes import dotted, last_name, main_guards
 from accel_advisor.syntax.walking import descendants
 
 CALLED_BY_LIBRARIES = frozenset(
@@ -21,6 +22,13 @@ CALLED_BY_LIBRARIES = frozenset(
 READ_BY_OTHERS = frozenset({"__init__.py", "conftest.py", "hubconf.py", "setup.py"})
 _OF_THE_FILE = frozenset({"globals", "locals", "eval"})
 """Functions of Python with which the names that a file knows are found by their texts."""
+_REGISTERS_NOTHING = re.compile(
+    r"doc_?strings?|^(?:no_grad|inference_mode|jit|script|compile|autocast|custom_fwd|custom_bwd|wraps|lru_cache|cache"
+    r"|dataclass|total_ordering|contextmanager|deprecated)(?:_|$)",
+    re.IGNORECASE,
+)
+"""What is in the names of decorators that keep what they decorate nowhere."""
+_LEADING = re.compile(r"\s*([A-Za-z_]\w*)\.")
 _STATEMENTS = (cst.For, cst.While, cst.With)
 
 
@@ -48,7 +56,8 @@ class RunningCode:
         asked = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_asked_by_text)]
         opened = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_opened)]
         self.takes_attributes = any(first not in one.imported for one, first in asked)
-        modules = [one.imported[first] for one, first in asked + opened if first in one.imported]
+        evaluated = [(one, first) for one in documents for first in one.once(_modules_evaluated) or ()]
+        modules = [one.imported[first] for one, first in asked + opened + evaluated if first in one.imported]
         found = [self._files_of(full) for full in modules if self._is_here(full)]
         self.takes_members = bool(found)
         self._takes_any = not all(found)
@@ -102,10 +111,15 @@ class RunningCode:
                 brought = {full.rpartition(".")[2] for full in one.imported.values()}
                 self._anywhere |= brought
                 self._by_file[one.path] |= {_name(unit) for unit in one.once(units_in)}
-                evaluates = "eval" in read
+                evaluates = "eval" in read and not self._evaluates_modules(one)
                 self.takes_attributes |= evaluates
                 self._takes_any |= bool(evaluates and brought & self._here) or one.once(_takes_all)
                 self.takes_members |= self._takes_any
+
+    def _evaluates_modules(self, document: Document) -> bool:
+        """Whether all that a file evaluates are texts that begin with what it imports."""
+        names = document.once(_modules_evaluated)
+        return names is not None and names <= document.imported.keys()
 
     def _find_loaded(self) -> frozenset[str]:
         loaded = {one.path for one in self._documents if one.once(does_something) or self._is_called_into(one)}
@@ -179,7 +193,7 @@ class RunningCode:
         if (
             self._takes_any
             or document.path in self._taken_apart
-            or definition.decorators
+            or any(map(_may_register, definition.decorators))
             or name.startswith("__")
             or _has_tests(document, (name,))
         ):
@@ -219,6 +233,33 @@ def texts_read(tree: cst.Module) -> frozenset[str]:
     as ``eval`` often is, does what it says."""
     called = (one.func for one in descendants(tree, cst.Call))
     return frozenset(one.value for one in called if isinstance(one, cst.Name)) & _OF_THE_FILE - _defined(tree)
+
+
+def _modules_evaluated(tree: cst.Module) -> frozenset[str] | None:
+    """The names with which the texts begin that a file evaluates (``eval("models." + name)``); None where one of them
+    may begin with anything."""
+    called = [one for one in descendants(tree, cst.Call) if isinstance(one.func, cst.Name) and one.func.value == "eval"]
+    found = [_LEADING.match(_beginning(one.args[0].value)) if one.args else None for one in called]
+    names = [one.group(1) for one in found if one is not None]
+    return frozenset(names) if len(names) == len(called) else None
+
+
+def _beginning(text: cst.BaseExpression) -> str:
+    """What is written out of a text at its beginning; empty where nothing is."""
+    while isinstance(text, cst.BinaryOperation):
+        text = text.left
+    if isinstance(text, cst.Call) and isinstance(text.func, cst.Attribute):  # "...".format
+        text = text.func.value
+    if isinstance(text, cst.FormattedString):
+        return text.parts[0].value if text.parts and isinstance(text.parts[0], cst.FormattedStringText) else ""
+    value = text.evaluated_value if isinstance(text, cst.SimpleString) else ""
+    return value if isinstance(value, str) else ""
+
+
+def _may_register(decorator: cst.Decorator) -> bool:
+    """Whether a decorator may keep what it decorates, for others to find it."""
+    code = decorator.decorator
+    return not _REGISTERS_NOTHING.search(last_name(code.func if isinstance(code, cst.Call) else code))
 
 
 def _takes_all(tree: cst.Module) -> bool:

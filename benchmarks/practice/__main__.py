@@ -31,7 +31,31 @@ REMARKS, TREES = HERE / "remarks.csv", HERE / "trees.json"
 VERDICTS, JUDGED = HERE / "verdicts.csv", HERE / "judged_trees.json"
 RESULTS = HERE.parent / "results" / "practice.json"
 EVERYTHING = ("--minor", "--extend-select", "ALL")
-SETS = ("A", "B", "C", "D", "E", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "V", "W", "X", "Y")
+SETS = (
+    "A",
+    "B",
+    "C",
+    "D",
+    "E",
+    "G",
+    "H",
+    "I",
+    "J",
+    "K",
+    "L",
+    "M",
+    "N",
+    "O",
+    "P",
+    "Q",
+    "R",
+    "S",
+    "T",
+    "V",
+    "W",
+    "X",
+    "Y",
+)
 
 
 class Practised(NamedTuple):

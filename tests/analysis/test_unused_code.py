@@ -154,6 +154,19 @@ LEFT = {
         {**FILES, "train.py": TRAIN + "def test():\n    layers.Left()\n"},
         "layers.py",
     ),
+    "a text that is evaluated and begins with another module": _asking(
+        "eval('nets.' + input())", "def other():\n    pass\n"
+    ),
+    "one that is formatted": _asking("eval(f'nets.{input()}')", "def other():\n    pass\n"),
+    "one that is filled in": _asking("eval('nets.{}()'.format(input()))", "def other():\n    pass\n"),
+    "a decorator that documents": (
+        {**FILES, "layers.py": LAYERS.replace("class Left", "@print_docstring('it')\nclass Left")},
+        "layers.py",
+    ),
+    "a decorator of torch": (
+        {**FILES, "layers.py": LAYERS.replace("class Left", "@torch.jit.script\nclass Left")},
+        "layers.py",
+    ),
     "names that another module is asked for": _asking("nets.__dict__[input()]", "def other():\n    pass\n"),
     "names that another module is asked for, which imports some": _asking(
         "getattr(nets, input())", "from layers import Used\n"
@@ -191,6 +204,12 @@ USED = {
     "a name": _with("print(layers.Left)\n"),
     "a text": _with("print('Left')\n"),
     "a name that is computed": _with("print(getattr(layers, input()))\n"),
+    "a text that is evaluated and begins with the module": _with("print(eval('layers.' + input()))\n"),
+    "a text that is evaluated and begins with one that takes it": _asking(
+        "eval('nets.' + input())", "from layers import Left\n"
+    ),
+    "a text that is evaluated and begins with anything": _with("import nets\nprint(eval(input() + 'nets.'))\n"),
+    "two texts that are evaluated": _asking("eval('nets.' + input()), eval(input())", "def other():\n    pass\n"),
     "a dict of names": _with("print(layers.__dict__[input()])\n"),
     "a name that a module is asked for, which imports it": _asking(
         "getattr(nets, input())", "from layers import Left\n"

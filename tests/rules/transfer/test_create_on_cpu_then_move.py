@@ -117,6 +117,11 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "=conf.d",
     ),
     "requires_grad": ("x = torch.zeros(4, requires_grad=True).to('cuda')", ", requires_grad=True"),
+    "wrapped to ask for a gradient": (
+        "x = torch.autograd.Variable(torch.zeros(4), requires_grad=conf.grad).to('cuda')",
+        ", requires_grad=conf.grad",
+        ", requires_grad=False",
+    ),
     "arguments unseen": ("x = torch.zeros(4, **conf.kw).to('cuda')", ", **conf.kw"),
     "to start CUDA": ("torch.zeros(1).cuda()", "torch.zeros", "x = torch.zeros"),
     "later": ("x = torch.zeros(4)\nx = x.to('cuda')", "\nx = x.to", ".to"),
