@@ -46,8 +46,6 @@ class Report:
     Attributes:
         findings: in the order of files, places and codes.
         checked: how many files were looked at, those that mention no accelerator included.
-        left_out: files that were found below a folder and that their owner gave up, by their absolute paths, each with
-            the folder that says so, or its own name.
         asked: how each file that was asked for and mentions accelerators was named, by its absolute path.
         sources: the bytes of each file that has a finding, as they were linted.
         seen: what was seen in files that train and that all rules are silent about.
@@ -60,11 +58,12 @@ class Report:
         hidden: how many findings a baseline holds, which are not among the others.
         unchanged: how many findings stand on lines that did not change, and are left out for that.
         fixed: the findings that were fixed before.
+        left_out: files that were found below a folder and that their owner gave up, by their absolute paths, each with
+            the folder that says so, or its own name.
     """
 
     findings: list[Finding] = field(default_factory=list)
     checked: int = 0
-    left_out: dict[str, str] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
     sources: dict[str, bytes] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
@@ -76,6 +75,7 @@ class Report:
     hidden: int = 0
     unchanged: int = 0
     fixed: list[Finding] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @property
     def broken(self) -> bool:
