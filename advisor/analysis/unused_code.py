@@ -83,8 +83,10 @@ class UnusedCode:
         document = facts.document
         if document.path not in self._untaken:
             found = self._untaken[document.path] = {}
+            known = {id(by): by for one in facts.operations for each in one.contexts[:1] for by in each.conditions}
+            options = {at for at, by in known.items() if by.never or by.off_unless_asked}
             for one in facts.operations:
-                if any(by.never or by.off_unless_asked for each in one.contexts[:1] for by in each.conditions):
+                if not options.isdisjoint(id(by) for each in one.contexts[:1] for by in each.conditions):
                     found.setdefault(document.span(one.node).start.offset, []).append(one)
         there = self._untaken[document.path].get(at, ())
         return any(is_never_asked(facts, one) or is_unasked_in_trainings(facts, one) for one in there)
