@@ -24,7 +24,7 @@ _OF_THE_FILE = frozenset({"globals", "locals", "eval"})
 """Functions of Python with which the names that a file knows are found by their texts."""
 _REGISTERS_NOTHING = re.compile(
     r"doc_?strings?|^(?:no_grad|inference_mode|jit|script|compile|autocast|custom_fwd|custom_bwd|wraps|lru_cache|cache"
-    r"|dataclass|total_ordering|contextmanager|deprecated)(?:_|$)",
+    r"|dataclass|total_ordering|contextmanager|deprecated)$",
     re.IGNORECASE,
 )
 """What is in the names of decorators that keep what they decorate nowhere."""

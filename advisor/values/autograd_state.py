@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import libcst as cst
 
 from accel_advisor.syntax.model_names import calls_of_backward, losses_named_in
-from accel_advisor.syntax.shapes import dotted, last_name, mentioned_in, names_bound_in
+from accel_advisor.syntax.shapes import dotted, last_name, mentioned_in, names_bound_in, words_of
 from accel_advisor.tables.wrappers import LEAVE_AUTOGRAD_BY_NAME, LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.values import (
     Bound,
@@ -22,10 +20,14 @@ from accel_advisor.values.values import (
     Value,
 )
 
-_STOPS = re.compile(r"grad|infer|eval|frozen|freeze", re.IGNORECASE)
-"""What is in the names of decorators and context managers under which autograd may record nothing."""
-_EVALUATES = re.compile(r"eval|valid|(?:^|_)(?:val|test|infer|inference|predict|sample|generate)(?:_|$)", re.IGNORECASE)
-"""What is in the names of functions that a decorator may keep autograd from."""
+_STOPS = frozenset(
+    "grad grads gradient gradients nograd infer inference eval evaluate evaluation evaluating frozen freeze".split()
+)
+"""Words in the names of decorators and context managers under which autograd may record nothing."""
+_EVALUATES = frozenset(
+    "eval evaluate evaluation val valid validate validation test infer inference predict sample generate".split()
+)
+"""Words in the names of functions that a decorator may keep autograd from."""
 _SWITCHES = frozenset(one.rpartition(".")[2] for one in STOPS_AUTOGRAD)
 
 
@@ -41,13 +43,13 @@ def may_stop_autograd(value: Value) -> bool:
 def decorators_around(function: Function) -> tuple[Value, ...]:
     """The decorators of a function that count as what is around its body: without those of which nothing is known, as
     of most that register a command, time a call or try it again, unless they or the function are named for an
-    evaluation. What computes gradients itself is none."""
+    evaluation. A function that computes gradients itself is not kept from it by any that is not known."""
     decorators = function.decorators
     if not any(map(may_stop_autograd, decorators)) or not isinstance(function.node, cst.FunctionDef):
         return decorators
-    names = [dotted(_named(one.decorator)) for one in function.node.decorators]
-    evaluates = _EVALUATES.search(function.name) and not any(calls_of_backward(function.node.body))
-    if evaluates or any(map(_STOPS.search, names)):
+    named = frozenset[str]().union(*(words_of(dotted(_named(one.decorator))) for one in function.node.decorators))
+    evaluates = not named.isdisjoint(_STOPS) or not words_of(function.name).isdisjoint(_EVALUATES)
+    if evaluates and not any(calls_of_backward(function.node.body)):
         return decorators
     return tuple(one for one in decorators if not may_stop_autograd(one) or _is_switch(one))
 
@@ -64,7 +66,7 @@ def leaves_autograd(manager: cst.BaseExpression, value: Value, body: cst.BaseSui
     """
     if isinstance(manager, cst.Call) and last_name(manager.func) in LEAVE_AUTOGRAD_BY_NAME:
         return True
-    if _is_switch(value) or _STOPS.search(dotted(_named(manager))):
+    if _is_switch(value) or not words_of(dotted(_named(manager))).isdisjoint(_STOPS):
         return False
     return any(calls_of_backward(body)) or not losses_named_in(scope).isdisjoint(names_bound_in(body))
 

@@ -259,6 +259,10 @@ USED = {
     "classes by their base": _with("print(layers.nn.Module.__subclasses__())\n"),
     "settings that name classes": _with("import hydra\n"),
     "a name in its own file": ({**FILES, "layers.py": LAYERS + "ALL = [Left]\n"}, "layers.py"),
+    "a decorator that may keep it, by its name": (
+        {**FILES, "layers.py": LAYERS.replace("class Left", "@print.cache_class\nclass Left")},
+        "layers.py",
+    ),
     "a decorator": ({**FILES, "layers.py": LAYERS.replace("class Left", "@print\nclass Left")}, "layers.py"),
     "a package that others install": ({**FILES, "setup.py": ""}, "layers.py"),
     "a project that others install": ({**FILES, "pyproject.toml": "[project]\nname = 'layers'\n"}, "layers.py"),

@@ -62,6 +62,8 @@ RECORDED = {
     "what a group of commands gives": ("@lib.group()\ndef main(): pass\n@main.command()", "train", "loss.backward()"),
     "one of the project": (TIMES + "@quietly", "train", "loss.backward()"),
     "a step that hands its loss on": ("@lib.timed", "train", "return loss"),
+    "one named for something else": ("@lib.retrieval.upgraded", "train", "return loss"),
+    "one named for it, of what computes gradients": ("@lib.evaluation", "train", "loss.backward()"),
     "a training called a test": ("@lib.timed", "test_of_strength", "loss.backward()"),
 }
 NOT_RECORDED = {
