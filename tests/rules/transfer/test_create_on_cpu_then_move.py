@@ -117,10 +117,15 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "=conf.d",
     ),
     "requires_grad": ("x = torch.zeros(4, requires_grad=True).to('cuda')", ", requires_grad=True"),
-    "wrapped to ask for a gradient": (
-        "x = torch.autograd.Variable(torch.zeros(4), requires_grad=conf.grad).to('cuda')",
+    "wrapped to ask for a gradient, and written into": (
+        "x = torch.autograd.Variable(torch.zeros(4), requires_grad=conf.grad).to('cuda')\nx[0] = 1",
         ", requires_grad=conf.grad",
         ", requires_grad=False",
+    ),
+    "wrapped to ask for a gradient, and not only read": (
+        "x = torch.autograd.Variable(torch.zeros(4), requires_grad=conf.grad).to('cuda')\nx[0] = 1",
+        "x[0] = 1",
+        "y = torch.cat([x, x])",
     ),
     "arguments unseen": ("x = torch.zeros(4, **conf.kw).to('cuda')", ", **conf.kw"),
     "to start CUDA": ("torch.zeros(1).cuda()", "torch.zeros", "x = torch.zeros"),

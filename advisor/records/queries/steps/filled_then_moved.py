@@ -12,7 +12,13 @@ import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls, methods
 from accel_advisor.records.queries.evaluations.evaluating_options import is_for_evaluations
-from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_all_that_happens, is_literal
+from accel_advisor.records.queries.steps.literal_copies import (
+    OF_DATA,
+    OF_LISTS,
+    is_all_that_happens,
+    is_literal,
+    written_leaves,
+)
 from accel_advisor.records.queries.steps.training_steps import happens_apart
 from accel_advisor.records.queries.training_loops import basis_of_often, happens_often
 from accel_advisor.syntax.shapes import defined_in, dotted, mentioned_in, named_parameters, positional_parameters
@@ -22,7 +28,7 @@ from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import HOST
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts, Program
+    from accel_advisor.records.facts import Facts
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import Transfer, TransferContext
@@ -33,7 +39,7 @@ _OF_SIZES = calls("torch.zeros", "torch.ones", "torch.empty", "torch.rand", "tor
 _STEPPED = calls("torch.arange", "torch.linspace", "torch.logspace")
 _WINDOWS = calls(*WINDOWS)
 _UNWANTED = ("device", "out", "generator", "pin_memory", "requires_grad")
-_MOVES, _VARIABLE = methods("Tensor", "to", "cuda"), Call("torch.autograd.Variable")
+_MOVES = methods("Tensor", "to", "cuda")
 _TYPE_AS, _TO, _NEW_TENSOR = Method("Tensor", "type_as"), Method("Tensor", "to"), Method("Tensor", "new_tensor")
 _DTYPES = {
     f"{name}Tensor": f"torch.{dtype}"
@@ -200,7 +206,7 @@ def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:
         }
         sized = (one for one in constructors if id(one.node) in emptied or _takes_sizes(one) or _counts_up(one))
         made |= {one.node: one for one in sized}
-    leaves = facts.program.once(_leaves)
+    leaves = facts.program.once(written_leaves)
     return {node: one for node, one in made.items() if _is_plain(one) and not _is_empty(one) and id(node) not in leaves}
 
 
@@ -320,14 +326,6 @@ def _runs_on_host(facts: Facts, context: OperationContext) -> bool:
         return False
     called = [one for loop in context.loops if loop.learns for _, one in program.calls_in.get(loop, ())]
     return bool(called) and all(one.place == HOST for one in called)
-
-
-def _leaves(program: Program) -> frozenset[int]:
-    """What is wrapped to ask for a gradient of its own, by identity: made on the device it would be a leaf there, which
-    nothing may write into."""
-    wraps = [one for one in program.operations_of(_VARIABLE) if not one.lacks("requires_grad", 1)]
-    asks = [one.node for one in wraps if isinstance(one.node, cst.Call) and not one.gives("requires_grad", False, 1)]
-    return frozenset(id(one.args[0].value) for one in asks if one.args)
 
 
 def _is_plain(factory: Operation) -> bool:

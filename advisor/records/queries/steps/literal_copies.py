@@ -17,7 +17,7 @@ from accel_advisor.tables.torch_functions import DEVICE_KINDS
 from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.facts import Facts, Program
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import Transfer
@@ -29,6 +29,7 @@ OF_LISTS = calls(*(f"torch.{kind}Tensor" for kind in ("", "Float", "Double", "Ha
 OF_ARRAYS = Call("torch.from_numpy")
 _ON_GPU = calls(*(f"torch.cuda.{kind}Tensor" for kind in ("Float", "Double", "Half", "Long", "Int", "Byte", "Bool")))
 _LIKE_TENSOR = Method("Tensor", "new_tensor")
+_VARIABLE = Call("torch.autograd.Variable")
 _DEFAULTS = calls("torch.set_default_tensor_type", "torch.set_default_device")
 _ARRAYS = frozenset(f"{numpy}.{name}" for numpy in ("np", "numpy") for name in ("array", "asarray", "float32"))
 _WITH_GPU = frozenset({"cuda", "cpu"})
@@ -151,6 +152,15 @@ def _is_changed(statement: cst.CSTNode, made: cst.CSTNode, factory: Operation) -
             names |= {code(target.target) for target in one.targets if not isinstance(target.target, cst.Tuple)}
     changing = descendants(around, cst.AugAssign, cst.AssignTarget, cst.Call)
     return any(code(part) in names for one in changing for part in _changed_by(one))
+
+
+def written_leaves(program: Program) -> frozenset[int]:
+    """What is wrapped to ask for a gradient of its own and written into later, by identity: made on the device it would
+    be a leaf there, which nothing may write into."""
+    wraps = [one for one in program.operations_of(_VARIABLE) if not one.lacks("requires_grad", 1)]
+    asks = [one for one in wraps if not one.gives("requires_grad", False, 1)]
+    nodes = [one.node for one in asks if _is_changed(one.statement, one.node, one)]
+    return frozenset(id(one.args[0].value) for one in nodes if isinstance(one, cst.Call) and one.args)
 
 
 def _targets(statement: cst.CSTNode, made: cst.CSTNode) -> list[cst.BaseExpression]:
