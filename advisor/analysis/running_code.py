@@ -232,13 +232,13 @@ def texts_read(tree: cst.Module) -> frozenset[str]:
     """The functions of Python by which a file looks up names of its own by their texts; one that it defines itself,
     as ``eval`` often is, does what it says."""
     called = (one.func for one in descendants(tree, cst.Call))
-    return frozenset(one.value for one in called if isinstance(one, cst.Name)) & _OF_THE_FILE - _defined(tree)
+    return frozenset(one.value for one in called if type(one) is cst.Name) & _OF_THE_FILE - _defined(tree)
 
 
 def _modules_evaluated(tree: cst.Module) -> frozenset[str] | None:
     """The names with which the texts begin that a file evaluates (``eval("models." + name)``); None where one of them
     may begin with anything."""
-    called = [one for one in descendants(tree, cst.Call) if isinstance(one.func, cst.Name) and one.func.value == "eval"]
+    called = [one for one in descendants(tree, cst.Call) if type(one.func) is cst.Name and one.func.value == "eval"]
     found = [_LEADING.match(_beginning(one.args[0].value)) if one.args else None for one in called]
     names = [one.group(1) for one in found if one is not None]
     return frozenset(names) if len(names) == len(called) else None

@@ -63,7 +63,7 @@ def units_in(tree: cst.Module) -> tuple[Unit, ...]:
 def definitions_in(tree: cst.Module) -> Iterator[tuple[cst.FunctionDef | cst.ClassDef, list[cst.FunctionDef]]]:
     """The functions and classes at the top of a file, and the methods of each that are units of their own."""
     for top in tree.body:
-        if isinstance(top, _DEFINITIONS):
+        if type(top) is cst.FunctionDef or type(top) is cst.ClassDef:
             methods = top.body.body if isinstance(top, cst.ClassDef) else ()
             yield top, [one for one in methods if isinstance(one, cst.FunctionDef) and _is_plain(one)]
 

@@ -38,7 +38,6 @@ _BY_TEXT_ELSEWHERE = frozenset(
 """Names that stand where others are found so, or classes by their bases."""
 _BASES = frozenset({"object", "abc.ABC", "torch.nn.Module", "torch.utils.data.Dataset"})
 """Classes of libraries that call no methods of others but those below."""
-_DEFINITIONS = (cst.FunctionDef, cst.ClassDef)
 
 
 class UnusedCode:
@@ -182,7 +181,7 @@ class UnusedCode:
 def _definition_at(document: Document, body: Sequence[cst.CSTNode], at: int) -> cst.FunctionDef | cst.ClassDef | None:
     """The function or class among some statements in which a place is."""
     for one in body:
-        if isinstance(one, _DEFINITIONS):
+        if type(one) is cst.FunctionDef or type(one) is cst.ClassDef:
             span = document.span(one)
             if span.start.offset <= at < span.end.offset:
                 return one
@@ -202,7 +201,7 @@ def _finds_by_text(tree: cst.Module) -> bool:
         return True
     called = (one.func for one in descendants(tree, cst.Call))
     parts = (dotted(one) for one in descendants(tree, cst.Attribute) if one.attr.value == "modules")
-    return "sys.modules" in parts or any(isinstance(one, cst.Name) and one.value in _BY_TEXT for one in called)
+    return "sys.modules" in parts or any(type(one) is cst.Name and one.value in _BY_TEXT for one in called)
 
 
 def _classes(tree: cst.Module) -> tuple[cst.ClassDef, ...]:

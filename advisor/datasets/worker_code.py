@@ -75,7 +75,7 @@ def worker_issues(
             if acts is not None:
                 certain = not any(context.guarded for context in acts.contexts)
                 found.append(WorkerIssue(IssueKind.DEVICE, function.label, function.document, node, certain))
-            if isinstance(node, cst.Attribute) and node.attr.value.startswith(_SPARSE):
+            if type(node) is cst.Attribute and node.attr.value.startswith(_SPARSE):
                 found.append(WorkerIssue(IssueKind.UNPINNABLE, function.label, function.document, node))
             seeds = operation is not None and operation.does(*_SEEDERS)
             if seeds and isinstance(node, cst.Call) and _repeats(machine, function, node):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 def assign(machine: Machine, target: cst.CSTNode, value: Value) -> None:
     """Binds an assignment's target, taking the value apart where the target is a tuple."""
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         if machine.scope.kind == "class":
             value = field_default(value)
         if isinstance(value, Constant):
@@ -58,9 +58,9 @@ def assign(machine: Machine, target: cst.CSTNode, value: Value) -> None:
         for loader in loaders_of(value) if isinstance(value, (Loader, Choice)) else ():
             _name(loader, target.value)
         _note_device(machine, target, value)
-    elif isinstance(target, (cst.Tuple, cst.List)):
+    elif type(target) is cst.Tuple or type(target) is cst.List:
         for index, element in enumerate(target.elements):
-            if isinstance(element, cst.StarredElement):
+            if type(element) is cst.StarredElement:
                 assign(machine, element.value, Iterated(element_of(machine, value)))
             else:
                 assign(machine, element.value, element_at(machine, value, index, len(target.elements)))

@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 
 _COUNTS_GPUS = frozenset({"torch.cuda.device_count", "torch.accelerator.device_count"})
 _CONSTANTS = {"True": True, "False": False, "None": None}
+_ABOUT_IDENTITY: frozenset[type[cst.CSTNode]] = frozenset({cst.Is, cst.IsNot})
+_READ_NOTHING: frozenset[type[cst.CSTNode]] = _ABOUT_IDENTITY | {cst.In, cst.NotIn}
 
 
 def _name(machine: Machine, node: cst.Name) -> Value:
@@ -93,7 +95,7 @@ def _sequence(machine: Machine, node: cst.Tuple | cst.List | cst.Set) -> Value:
     items: list[Value] = []
     known = True
     for element in node.elements:
-        if isinstance(element, cst.StarredElement):
+        if type(element) is cst.StarredElement:
             items.append(element_of(machine, machine.evaluate(element.value)))
             known = False
         else:
@@ -106,7 +108,7 @@ def _sequence(machine: Machine, node: cst.Tuple | cst.List | cst.Set) -> Value:
 def _dict(machine: Machine, node: cst.Dict) -> Value:
     mapping = Mapping(machine.document, node)
     for element in node.elements:
-        if isinstance(element, cst.StarredDictElement):
+        if type(element) is cst.StarredDictElement:
             update_mapping(machine, mapping, machine.evaluate(element.value))
             continue
         if not isinstance(element, cst.DictElement):
@@ -127,7 +129,7 @@ def _dict(machine: Machine, node: cst.Dict) -> Value:
 def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     owner = machine.evaluate(node.value)
     for one in node.slice:
-        if isinstance(one.slice, cst.Slice):
+        if type(one.slice) is cst.Slice:
             for bound in (one.slice.lower, one.slice.upper, one.slice.step):
                 if bound is not None:
                     machine.recorder.index(machine.frame, node, machine.evaluate(bound), sure=True)
@@ -162,7 +164,7 @@ def _holds_no_tensor(index: cst.SubscriptElement) -> bool:
 
 def truth(machine: Machine, node: cst.BaseExpression) -> Value:
     """The value of an expression whose truth decides what happens next: that of a tensor has to be read."""
-    if isinstance(node, cst.BooleanOperation):
+    if type(node) is cst.BooleanOperation:
         return _either(machine, node, truth)
     value = machine.evaluate(node)
     if isinstance(value, Tensor):
@@ -201,7 +203,7 @@ def _either(
 def _not(machine: Machine, node: cst.UnaryOperation) -> Value:
     denied = isinstance(node.operator, cst.Not)
     value = truth(machine, node.expression) if denied else machine.evaluate(node.expression)
-    if isinstance(node.operator, cst.Minus) and isinstance(value, Constant) and isinstance(value.value, (int, float)):
+    if type(node.operator) is cst.Minus and isinstance(value, Constant) and isinstance(value.value, (int, float)):
         return Constant(-value.value, Origin(machine.document, node))
     if isinstance(node.operator, cst.Not):
         if isinstance(value, Constant):
@@ -216,7 +218,7 @@ def _binary(machine: Machine, node: cst.BinaryOperation) -> Value:
     # long sums are nested as deeply as they are long: walk down the left side instead of recursing
     spine: list[cst.BinaryOperation] = []
     first: cst.BaseExpression = node
-    while isinstance(first, cst.BinaryOperation):
+    while type(first) is cst.BinaryOperation:
         spine.append(first)
         first = first.left
     left = machine.evaluate(first)
@@ -236,13 +238,13 @@ def _combine(machine: Machine, node: cst.BinaryOperation, left: Value, right: Va
             if isinstance(one, Tensor):
                 machine.recorder.operation(machine.frame, node, Act.FORMATS, one)
         return formatted(left.value, right.items[0] if isinstance(right, Sequence) and right.items else right)
-    if isinstance(node.operator, cst.Modulo) and isinstance(right, Opaque) and right.name in _COUNTS_GPUS:
+    if type(node.operator) is cst.Modulo and isinstance(right, Opaque) and right.name in _COUNTS_GPUS:
         return Opaque("int")
-    if isinstance(node.operator, cst.Add) and is_text(left):
+    if type(node.operator) is cst.Add and is_text(left):
         return added(left, right)
-    if isinstance(node.operator, cst.Add) and isinstance(left, Device):
+    if type(node.operator) is cst.Add and isinstance(left, Device):
         return left
-    if isinstance(node.operator, cst.Add) and machine.frame.graphs and (graph_of(left) or graph_of(right)):
+    if type(node.operator) is cst.Add and machine.frame.graphs and (graph_of(left) or graph_of(right)):
         machine.recorder.operation(machine.frame, node, Act.ADDS, left, value=right)
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         if left.place != right.place:
@@ -301,9 +303,9 @@ def _comparison(machine: Machine, node: cst.Comparison) -> Value:
     for one in node.comparisons:
         right = machine.evaluate(one.comparator)
         operands.append(right)
-        if not isinstance(one.operator, (cst.Is, cst.IsNot)):
+        if type(one.operator) not in _ABOUT_IDENTITY:
             _read_pending(machine, node, left, right)
-        if isinstance(one.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)):
+        if type(one.operator) in _READ_NOTHING:
             return UNKNOWN
     compared = [one for one in operands if isinstance(one, Tensor)]
     if not compared:

@@ -90,7 +90,7 @@ def mask_of(owner: Value, index: Value, code: cst.BaseExpression) -> Tensor | No
 
 def data_of_loss(machine: Machine, code: cst.BaseExpression, value: Value) -> Value:
     """A value; ``loss.data`` without dimensions where a loss is differentiated that is called so."""
-    if not isinstance(code, cst.Attribute) or code.attr.value != "data" or not isinstance(value, (Tensor, Unknown)):
+    if type(code) is not cst.Attribute or code.attr.value != "data" or not isinstance(value, (Tensor, Unknown)):
         return value
     function = machine.frame.function
     if dotted(code.value) not in machine.losses_in(function.node if function is not None else machine.document.tree):

@@ -233,7 +233,7 @@ def bind_parameters(
     for param in positional_parameters(params):
         if bound[param.name.value] == UNKNOWN:
             bound[param.name.value] = as_model(machine, UNKNOWN, param.name, function.document)
-    if isinstance(params.star_arg, cst.Param):
+    if type(params.star_arg) is cst.Param:
         rest_values = tuple(one.value for one in positional[len(names) :])
         some = Iterated(join_all((more, *rest_values))) if arguments.rest else UNKNOWN
         bound[params.star_arg.name.value] = some if arguments.starred else Sequence(rest_values)
@@ -286,18 +286,18 @@ def _returns_first(decorator: Value) -> bool:
 
 def answer_by_arguments(machine: Machine, test: cst.BaseExpression) -> bool | None:
     """What a test of a parameter comes to, where the call that is being interpreted gives a literal for it."""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+    if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         answer = answer_by_arguments(machine, test.expression)
         return None if answer is None else not answer
-    if isinstance(test, cst.BooleanOperation):
+    if type(test) is cst.BooleanOperation:
         sides = {answer_by_arguments(machine, one) for one in (test.left, test.right)}
-        decisive = isinstance(test.operator, cst.Or)
+        decisive = type(test.operator) is cst.Or
         return decisive if decisive in sides else None if None in sides else not decisive
     asked, only = test, None
-    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+    if type(test) is cst.Comparison and len(test.comparisons) == 1:
         asked, only = test.left, test.comparisons[0]
     function = machine.frame.function
-    if function is None or not isinstance(asked, cst.Name):
+    if function is None or type(asked) is not cst.Name:
         return None
     given = function.node.params
     if all(one.name.value != asked.value for one in named_parameters(given)):
@@ -322,7 +322,7 @@ def untaken_branches(answers: list[bool | None]) -> frozenset[int]:
 def answer_by_default(machine: Machine, test: cst.BaseExpression, value: Value) -> tuple[str, bool] | None:
     """The option that decides a test alone, and what the test comes to while it keeps its default; ``value`` is that
     of the test."""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+    if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         plain = isinstance(test.expression, (cst.Name, cst.Attribute))
         found = answer_by_default(machine, test.expression, machine.evaluate(test.expression)) if plain else None
         return None if found is None else (found[0], not found[1])

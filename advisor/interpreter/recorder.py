@@ -154,7 +154,7 @@ class Recorder:
 
     def attribute_assigned(self, document: Document, target: cst.BaseExpression) -> None:
         """An attribute is assigned, or something in it is."""
-        while isinstance(target, cst.Attribute):
+        while type(target) is cst.Attribute:
             self.facts[document.filename].assigned.add(target.attr.value)
             target = target.value
 

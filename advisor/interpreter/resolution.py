@@ -57,7 +57,7 @@ def value_of(machine: Machine, scope: Scope, node: cst.BaseExpression) -> Value:
     An import that nothing has followed yet is followed now.
     """
     with machine.at_home(scope):
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             return machine.lookup(node.value)
         if isinstance(node, cst.Attribute):
             owner = value_of(machine, scope, node.value)

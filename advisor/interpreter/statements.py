@@ -70,7 +70,7 @@ def _expression(machine: Machine, node: cst.Expr) -> bool:
 def _assignment(machine: Machine, node: cst.Assign) -> bool:
     value = machine.evaluate(node.value)
     for target in node.targets:
-        kept = rebound(machine, target.target, value, node.value) if isinstance(node.value, cst.Call) else value
+        kept = rebound(machine, target.target, value, node.value) if type(node.value) is cst.Call else value
         assign(machine, target.target, as_loss(machine, kept, target.target, node.value))
     return False
 
@@ -159,7 +159,7 @@ def _if(machine: Machine, node: cst.If) -> bool:
     tests: list[cst.BaseExpression] = [node.test]
     bodies: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(node.body.body)]
     orelse = node.orelse
-    while isinstance(orelse, cst.If):
+    while type(orelse) is cst.If:
         with machine.under(machine.frame.condition(node, tests[-1])):
             truth(machine, orelse.test)
         tests.append(orelse.test)
@@ -205,7 +205,7 @@ def _modulus(machine: Machine, test: cst.BaseExpression) -> Value | None:
 
 def _runs_as_script(test: cst.BaseExpression) -> bool:
     """Whether a condition is ``__name__ == "__main__"``, which decides nothing while the program runs."""
-    return isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and test.left.value == "__name__"
+    return type(test) is cst.Comparison and type(test.left) is cst.Name and test.left.value == "__name__"
 
 
 def _for(machine: Machine, node: cst.For) -> bool:

@@ -141,7 +141,7 @@ class Condition:
     def ordinary(self) -> bool:
         """Whether it is the branch for there being something, as nearly always: ``if len(boxes) > 0:``, or the other
         branch of ``if count == 0:``; or that which all passes take once enough are done: ``if step > warmup:``."""
-        if not isinstance(self.node, cst.If) or isinstance(self.node.orelse, cst.If) or self.exits:
+        if type(self.node) is not cst.If or type(self.node.orelse) is cst.If or self.exits:
             return False
         if self.branch is None:
             return False

@@ -9,8 +9,11 @@ import libcst as cst
 from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
-_WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
-_WITH_NAME = (cst.AsName, cst.Param, cst.FunctionDef, cst.ClassDef)
+_BINDS: dict[str, tuple[type[cst.CSTNode], ...]] = {
+    "target": (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del),
+    "name": (cst.AsName, cst.Param, cst.FunctionDef, cst.ClassDef),
+}
+"""Where a piece of syntax binds names by itself."""
 
 
 def imported_names(module: cst.Module) -> dict[str, str]:
@@ -26,10 +29,11 @@ def imported_names(module: cst.Module) -> dict[str, str]:
             found.setdefault(name, set()).add(full)
         aliases |= {id(one.asname) for one in descendants(node, cst.ImportAlias) if isinstance(one, cst.ImportAlias)}
     rebound = {
-        name.value
-        for one in descendants(module, *_WITH_TARGET, *_WITH_NAME)
+        name
+        for field, kinds in _BINDS.items()
+        for one in descendants(module, *kinds)
         if id(one) not in aliases
-        for name in _targets(one)
+        for name in _names_in(getattr(one, field))
     }
     return {name: next(iter(full)) for name, full in found.items() if len(full) == 1 and name not in rebound}
 
@@ -80,14 +84,10 @@ def bound_by(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str]]:
             yield full.partition(".")[0], full.partition(".")[0]
 
 
-def _targets(node: cst.CSTNode) -> Iterator[cst.Name]:
-    """The names that a piece of syntax binds by itself."""
-    pending: list[cst.CSTNode] = [node.target] if isinstance(node, _WITH_TARGET) else []
-    if isinstance(node, _WITH_NAME):
-        pending.append(node.name)
-    while pending:
-        one = pending.pop()
-        if isinstance(one, cst.Name):
-            yield one
-        elif isinstance(one, (cst.Tuple, cst.List)):
-            pending += [element.value for element in one.elements]
+def _names_in(target: cst.CSTNode) -> Iterator[str]:
+    """The names that are bound where something is bound to a target."""
+    if type(target) is cst.Name:
+        yield target.value
+    elif type(target) is cst.Tuple or type(target) is cst.List:
+        for element in target.elements:
+            yield from _names_in(element.value)

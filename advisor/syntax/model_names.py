@@ -39,15 +39,15 @@ def models_named_in(tree: cst.Module) -> frozenset[str]:
     asked: dict[str, set[str]] = {}
     called: set[str] = set()
     for one in descendants(tree, cst.Call, cst.Assign):
-        if isinstance(one, cst.Call):
+        if type(one) is cst.Call:
             name = dotted(one.func)
             called.add(name)
             owner, _, method = name.rpartition(".")
             if owner:
                 asked.setdefault(owner, set()).add(method)
         elif isinstance(one, cst.Assign):
-            made = one.value.func if isinstance(one.value, cst.Call) else None
-            if isinstance(made, cst.Attribute) and made.attr.value in _MOVES:
+            made = one.value.func if type(one.value) is cst.Call else None
+            if type(made) is cst.Attribute and made.attr.value in _MOVES:
                 for target in one.targets:
                     asked.setdefault(dotted(target.target), set()).add(made.attr.value)
     return frozenset(
@@ -99,7 +99,7 @@ def losses_named_in(code: cst.CSTNode) -> frozenset[str]:
 def calls_of_backward(code: cst.CSTNode) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
     """The calls of methods called ``backward``, and what each is called on."""
     for call in descendants(code, cst.Call):
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "backward":
+        if type(call.func) is cst.Attribute and call.func.attr.value == "backward":
             yield call, call.func.value
 
 

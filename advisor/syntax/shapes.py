@@ -29,9 +29,9 @@ _WITH_TARGET = (cst.AssignTarget, cst.AugAssign, *_BINDS_ANEW)
 def touches_devices(code: cst.CSTNode) -> bool:
     """Whether the code of a class or function calls a method that moves something, or reads a ``device``."""
     for node in descendants(code, cst.Attribute, cst.Call):
-        if isinstance(node, cst.Attribute) and node.attr.value == "device":
+        if type(node) is cst.Attribute and node.attr.value == "device":
             return True
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        if type(node) is cst.Call and type(node.func) is cst.Attribute:
             name = node.func.attr.value
             if name in _DEVICE_METHODS or name.startswith("new_"):
                 return True
@@ -87,7 +87,7 @@ def makes_parts(cls: cst.ClassDef) -> bool:
 def methods_of(cls: cst.ClassDef) -> dict[str, cst.FunctionDef]:
     """The functions that a class body defines, by name."""
     body = cls.body.body
-    return {one.name.value: one for one in body if isinstance(one, cst.FunctionDef)}
+    return {one.name.value: one for one in body if type(one) is cst.FunctionDef}
 
 
 def owners(module: cst.Module) -> dict[int, cst.ClassDef]:
@@ -98,7 +98,7 @@ def owners(module: cst.Module) -> dict[int, cst.ClassDef]:
 
 def fields_of(cls: cst.ClassDef) -> list[str]:
     """The annotated names of a class body, in order: the fields of a dataclass."""
-    lines = [one for one in cls.body.body if isinstance(one, cst.SimpleStatementLine)]
+    lines = [one for one in cls.body.body if type(one) is cst.SimpleStatementLine]
     small = [one for line in lines for one in line.body]
     return [one.target.value for one in small if isinstance(one, cst.AnnAssign) and isinstance(one.target, cst.Name)]
 
@@ -163,7 +163,7 @@ def names_read_in(node: cst.CSTNode) -> frozenset[str]:
     """Every name that occurs in a piece of syntax, and every attribute of one as ``name.attribute``."""
     found: set[str] = set()
     for one in descendants(node, cst.Name, cst.Attribute):
-        if isinstance(one, cst.Name):
+        if type(one) is cst.Name:
             found.add(one.value)
         elif isinstance(one, cst.Attribute) and isinstance(one.value, cst.Name):
             found.add(f"{one.value.value}.{one.attr.value}")
@@ -213,7 +213,7 @@ def renewed_in(node: cst.CSTNode, besides: cst.CSTNode) -> Iterator[cst.CSTNode]
     for one in descendants(node, cst.Assign, cst.Call, *_BINDS_ANEW):
         if one is besides:
             continue
-        if isinstance(one, cst.Assign):
+        if type(one) is cst.Assign:
             targets: list[cst.CSTNode] = [target.target for target in one.targets]
         elif isinstance(one, cst.Call):
             targets = [one.func.value] if isinstance(one.func, cst.Attribute) and takes_out(one) else []
@@ -227,7 +227,7 @@ def renewed_in(node: cst.CSTNode, besides: cst.CSTNode) -> Iterator[cst.CSTNode]
 
 def assigned_value(statement: cst.CSTNode) -> cst.BaseExpression | None:
     """What an assignment to a single target assigns; None for any other statement."""
-    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+    if type(statement) is cst.Assign and len(statement.targets) == 1:
         return statement.value
     return None
 
@@ -273,7 +273,7 @@ def called_for_result(function: cst.FunctionDef) -> frozenset[str]:
 
 def main_guards(module: cst.Module) -> list[cst.If]:
     """The statements ``if __name__ == "__main__":`` of a module."""
-    statements = [one for one in module.body if isinstance(one, cst.If)]
+    statements = [one for one in module.body if type(one) is cst.If]
     return [one for one in statements if "__name__" in names_read_in(one.test)]
 
 
@@ -315,7 +315,7 @@ def decides(function: cst.FunctionDef) -> bool:
 def asks_for_something(test: cst.BaseExpression) -> bool | None:
     """Whether a test is true where there is something (``len(x) > 0``), or where there is nothing (``x.numel() == 0``);
     None where it asks for anything else. A remainder is no amount."""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+    if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         return False if _is_amount(test.expression) else None
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
         return True if _is_amount(test) else None

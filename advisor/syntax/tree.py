@@ -144,9 +144,9 @@ class Syntax:
             known = behind.count(")") == 1 and "#" not in behind and not isinstance(place.value, ast.GeneratorExp)
             return (start, end) if known else None
         start, end = self._ends(place)
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             return self._name(node, place, start)
-        if isinstance(node, cst.Arg) and not isinstance(place, ast.keyword):
+        if type(node) is cst.Arg and not isinstance(place, ast.keyword):
             return None if self._may_be_in_parentheses(start, end) else (start, end)
         if isinstance(place, (ast.Tuple, ast.GeneratorExp)) and isinstance(node, (cst.Tuple, cst.GeneratorExp)):
             return self._without_parentheses(place, start, end)

@@ -60,11 +60,11 @@ def bindings(node: cst.CSTNode) -> Bindings:
 
 
 def _bind(found: Bindings, target: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
-    if isinstance(target, (cst.Tuple, cst.List)):
+    if type(target) is cst.Tuple or type(target) is cst.List:
         for one in target.elements:
             _bind(found, one.value, value)
         return
-    while isinstance(target, cst.Subscript):
+    while type(target) is cst.Subscript:
         target = target.value
     name = dotted(target)
     if name:
@@ -298,4 +298,4 @@ def _asks_for_structure(node: cst.Comparison) -> bool:
     only = node.comparisons[0]
     if isinstance(only.operator, (cst.Is, cst.IsNot)):
         return isinstance(only.comparator, cst.Name) and only.comparator.value == "None"
-    return isinstance(only.operator, (cst.In, cst.NotIn)) and isinstance(node.left, cst.SimpleString)
+    return isinstance(only.operator, (cst.In, cst.NotIn)) and type(node.left) is cst.SimpleString

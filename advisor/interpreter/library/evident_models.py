@@ -46,7 +46,7 @@ def as_loss(machine: Machine, value: Value, target: cst.BaseExpression, made: cs
     name; with their graph. One that a number is read out of is none."""
     if not machine.frame.loops:
         return value
-    if isinstance(target, (cst.Tuple, cst.List)):
+    if type(target) is cst.Tuple or type(target) is cst.List:
         targets = [one.value for one in target.elements]
         if not isinstance(value, Unknown):
             return value
@@ -69,7 +69,7 @@ def rebound(machine: Machine, target: cst.BaseExpression, value: Value, call: cs
     given = {dotted(one.value) for one in call.args} - {""}
     if not given or not (isinstance(value, Sequence) or _may_be_any(value)):
         return value
-    if not isinstance(target, (cst.Tuple, cst.List)):
+    if not (type(target) is cst.Tuple or type(target) is cst.List):
         return _kept(machine, target, value, given)
     targets = [one.value for one in target.elements]
     if not any(dotted(one) in given for one in targets):

@@ -51,7 +51,7 @@ def formatted_text(machine: Machine, node: cst.FormattedString) -> Value:
     first, *rest = node.parts or [cst.FormattedStringText("")]
     beginning: Value = UNKNOWN
     for part in node.parts:
-        if isinstance(part, cst.FormattedStringExpression):
+        if type(part) is cst.FormattedStringExpression:
             value = machine.evaluate(part.expression)
             beginning = value if part is first else beginning
             if isinstance(value, Tensor):

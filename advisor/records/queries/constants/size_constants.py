@@ -166,7 +166,7 @@ class _Builder:
 
     def _largest(self, node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
         """The largest expressions that depend on sizes alone and make a tensor or an array, or use what is one."""
-        if isinstance(node, cst.BaseExpression) and not isinstance(node, cst.Name) and self.values.holds(node):
+        if isinstance(node, cst.BaseExpression) and type(node) is not cst.Name and self.values.holds(node):
             if self._makes(node) or self._uses(node):
                 yield node
             return

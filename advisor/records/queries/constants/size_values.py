@@ -35,6 +35,9 @@ _SETTINGS = re.compile(r"(?:\w*_)?(?:args?|opts?|options?|cfg|config|conf|hparam
 """Names of what holds settings: a name is all that shows it."""
 _LEARNED = ("module", "modules")
 """How names of parts of a model end."""
+_WRITTEN_OUT: frozenset[type[cst.CSTNode]] = frozenset(
+    {cst.Integer, cst.Float, cst.SimpleString, cst.ConcatenatedString}
+)
 _SCOPES: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 _DEEPEST = 4
 
@@ -81,18 +84,16 @@ class SizeValues:
         return self._known[id(node)]
 
     def _holds(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, (cst.Integer, cst.Float, cst.SimpleString, cst.ConcatenatedString)):
+        if type(node) in _WRITTEN_OUT:
             return True
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             return self.holds_name(node.value)
-        if isinstance(node, cst.Attribute):
+        if type(node) is cst.Attribute:
             return self._holds_attribute(node)
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             return self._holds_call(node)
         if isinstance(node, cst.Subscript):
             return self.holds(node.value) and all(map(self._holds_slice, node.slice))
-        if isinstance(node, (cst.Lambda, cst.Await, cst.Yield, cst.NamedExpr, cst.FormattedString)):
-            return False
         if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
             return self.holds(node.for_in.iter) and self.holds(node.elt)
         parts = (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison, cst.BooleanOperation, cst.IfExp)
@@ -314,7 +315,7 @@ def parameters_of(function: cst.FunctionDef) -> frozenset[str]:
     """The names of all parameters of a function."""
     params = function.params
     found = [one.name.value for one in (*params.posonly_params, *params.params, *params.kwonly_params)]
-    found += [one.name.value for one in (params.star_arg, params.star_kwarg) if isinstance(one, cst.Param)]
+    found += [one.name.value for one in (params.star_arg, params.star_kwarg) if type(one) is cst.Param]
     return frozenset(found)
 
 

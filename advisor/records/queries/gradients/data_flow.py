@@ -236,13 +236,13 @@ class DataFlow:
         self._bindings.setdefault(binding.name, []).append(binding)
 
     def _note_bindings(self, node: cst.CSTNode) -> None:
-        if isinstance(node, cst.Assign):
+        if type(node) is cst.Assign:
             for target in node.targets:
                 self._store(target.target, (node.value,), node)
         elif isinstance(node, (cst.AnnAssign, cst.NamedExpr)):
             if node.value is not None:
                 self._store(node.target, (node.value,), node)
-        elif isinstance(node, cst.AugAssign):
+        elif type(node) is cst.AugAssign:
             self._store(node.target, (node.value,), node, adds=True)
         elif isinstance(node, (cst.For, cst.CompFor)):
             self._store(node.target, (node.iter,), node, at=self._end(node.iter) + 0.5)
@@ -274,7 +274,7 @@ class DataFlow:
         at: float | None = None,
     ) -> None:
         at = self._end(statement) + 0.5 if at is None else at
-        if isinstance(target, cst.StarredElement):
+        if type(target) is cst.StarredElement:
             target = target.value
         if isinstance(target, (cst.Tuple, cst.List)):
             for index, one in enumerate(target.elements):

@@ -166,7 +166,7 @@ def gives_values(call: cst.Call) -> bool:
 def is_unrecorded(flow: DataFlow, node: cst.CSTNode) -> bool:
     """Whether a node stands where the text of its function keeps autograd from recording."""
     root = flow.root
-    around: list[cst.CSTNode] = [one.decorator for one in root.decorators] if isinstance(root, cst.FunctionDef) else []
+    around: list[cst.CSTNode] = [one.decorator for one in root.decorators] if type(root) is cst.FunctionDef else []
     around += [item.item for one in flow.around(node) if type(one) is cst.With for item in one.items]
     return any(_stops(one) for one in around)
 

@@ -85,10 +85,10 @@ class Dependencies:
         """Goes from an expression to all that it is computed from."""
         flow = frame.flow
         key = (id(node), above, frame.way)
-        if key in self._seen or isinstance(node, _WITHOUT_GRAPH) or not flow.holds(node):
+        if key in self._seen or type(node) in _WITHOUT_GRAPH or not flow.holds(node):
             return
         self._seen.add(key)
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             self._call(frame, node, above)
         elif flow.is_reading(node):
             for binding in () if is_unrecorded(flow, node) else flow.reaching(node):

@@ -91,13 +91,13 @@ class Networks:
     ) -> str:
         """Which of these networks a call calls, or one of its methods; empty for none. ``names`` says what the
         parameters of its function are called where that is called."""
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _NO_FORWARD:
+        if type(call.func) is cst.Attribute and call.func.attr.value in _NO_FORWARD:
             return ""
         root, _, rest = dotted(call.func).partition(".")
         spelled = [network_name(call.func)]
         if root in names:
             spelled.append(network_name_of(f"{names[root]}.{rest}".rstrip(".")))
-        if isinstance(call.func, cst.Name) and flow.is_reading(call.func):
+        if type(call.func) is cst.Name and flow.is_reading(call.func):
             for binding in flow.reaching(call.func):
                 spelled += (network_name(one) for value in binding.values for one in _alternatives(value))
         spelled += [self.wrapped[one] for one in spelled if one in self.wrapped]
@@ -111,7 +111,7 @@ class Networks:
             name = network_name(call.func)
             if _known(name, among) or _known(self.wrapped.get(name, ""), among):
                 return True
-            if isinstance(call.func, cst.Name):
+            if type(call.func) is cst.Name:
                 bound = _names_bound_in(function) if bound is None else bound
                 if call.func.value in bound:
                     return True
@@ -167,7 +167,7 @@ def _names_bound_in(function: cst.CSTNode) -> frozenset[str]:
     """The names that assignments, loops and context managers of a function bind."""
     targets: list[cst.CSTNode] = []
     for one in descendants(function, cst.AssignTarget, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor, cst.AsName):
-        if isinstance(one, cst.AsName):
+        if type(one) is cst.AsName:
             targets.append(one.name)
         elif isinstance(one, (cst.AssignTarget, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor)):
             targets.append(one.target)
@@ -238,7 +238,7 @@ def _may_build_optimizer(call: cst.Call) -> bool:
 def _is_of_optimizers(call: cst.Call) -> bool:
     """Whether a call builds an optimizer, by its name, or asks a network for its parameters."""
     func = call.func
-    if isinstance(func, cst.Attribute) and func.attr.value in PARAMETERS:
+    if type(func) is cst.Attribute and func.attr.value in PARAMETERS:
         return True
     return _OPTIMIZERS.search(dotted(func)) is not None
 
@@ -265,7 +265,7 @@ def _parallel_dicts(tree: cst.Module) -> frozenset[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for one in descendants(tree, cst.Assign):
         target = one.targets[0].target
-        if isinstance(target, cst.Subscript) and isinstance(one.value, cst.Call):
+        if type(target) is cst.Subscript and type(one.value) is cst.Call:
             for call in descendants(one.value, cst.Call):
                 owner = call.func.value if isinstance(call.func, cst.Attribute) else None
                 given = isinstance(call.func, cst.Attribute) and call.func.attr.value in PARAMETERS
@@ -285,7 +285,7 @@ def _parameters_in(flow: DataFlow, node: cst.BaseExpression) -> set[str]:
     pending, seen = [node], {id(node)}
     while pending:
         for one in descendants(pending.pop(), cst.Call, cst.Name, cst.Attribute):
-            if isinstance(one, cst.Call):
+            if type(one) is cst.Call:
                 if isinstance(one.func, cst.Attribute) and one.func.attr.value in PARAMETERS:
                     found.add(network_name(one.func.value))
             elif flow.is_reading(one):
@@ -304,7 +304,7 @@ def _wrappers(tree: cst.Module) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in descendants(tree, cst.Assign):
         made = one.value
-        if isinstance(made, cst.Call) and made.args and last_name(made.func)[:1].isupper():
+        if type(made) is cst.Call and made.args and last_name(made.func)[:1].isupper():
             first, *others = (network_name(each.value) for each in made.args)
             target = network_name(one.targets[0].target)
             if first and target and not any(map(_is_plain_name, others)):
@@ -320,18 +320,18 @@ def _copies(tree: cst.Module) -> frozenset[str]:
     """The networks that are written from others."""
     found: set[str] = set()
     for one in descendants(tree, cst.Call, cst.Assign, cst.For):
-        if isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute):
+        if type(one) is cst.Call and type(one.func) is cst.Attribute:
             states = [each.func for arg in one.args for each in descendants(arg, cst.Call)]
             if one.func.attr.value == "load_state_dict" and any(
                 isinstance(each, cst.Attribute) and each.attr.value == "state_dict" for each in states
             ):
                 found.add(network_name(one.func.value))
-        elif isinstance(one, cst.Assign) and isinstance(one.value, cst.Call):
+        elif type(one) is cst.Assign and type(one.value) is cst.Call:
             if last_name(one.value.func) == "deepcopy":
                 sources = [network_name(each.value) for each in one.value.args]
                 if any(map(_is_plain_name, sources)):
                     found |= {network_name(each.target) for each in one.targets}
-        elif isinstance(one, cst.For) and isinstance(one.iter, cst.Call) and dotted(one.iter.func) == "zip":
+        elif type(one) is cst.For and type(one.iter) is cst.Call and dotted(one.iter.func) == "zip":
             owners = [owner_of_parameters(arg.value) for arg in one.iter.args]
             written = {_written(part) for part in descendants(one.body, cst.Call)}
             written |= {dotted(each.target) for each in descendants(one.body, cst.AssignTarget)}

@@ -93,7 +93,7 @@ def _fixing(tree: cst.Module) -> tuple[cst.CSTNode, ...]:
             continue
         if (
             isinstance(node, cst.Call) and (_crops(node, id(node) in samples) or _resizes(node, id(node) in samples))
-        ) or (isinstance(node, cst.Subscript) and id(node) in samples and _cuts(node)):
+        ) or (type(node) is cst.Subscript and id(node) in samples and _cuts(node)):
             found.append(node)
     return tuple(found)
 
