@@ -69,13 +69,12 @@ class ManualAttention(Rule):
         Where results must stay the same to the last digit. The fused function scales by the root of the last dimension
         unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
         unless `dropout_p` is 0 there; its kernels take batches of heads: four dimensions, the last two of them the
-        length and the channels. The message says how the factors of an equation are moved to lie so, as they are
-        where the equation reshapes them. The rule is
-        silent where the scores or weights are used for anything else (what is done where an option asks for it does
-        not count, nor that they are returned to callers that drop them, or use them where an option asks for it),
-        where something else than a mask or a bias is added to them, where there is one query, and in files that
-        mention fused attention. Weights that are returned beside the result are reported with `--minor`: other
-        callers may need them.
+        length and the channels. The message says how the factors of an equation are moved to lie so, as they are where
+        the equation reshapes them. The rule is silent where the scores or weights are used for anything else (what is
+        done where an option asks for it does not count, nor that they are returned to callers that drop them, or use
+        them where an option asks for it), where something else than a mask or a bias is added to them, where there is
+        one query, and in files that mention fused attention. Weights that are returned beside the result are reported
+        with `--minor`: other callers may need them.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
