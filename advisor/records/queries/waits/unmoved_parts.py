@@ -39,8 +39,8 @@ def _gone_over(operation: Operation, read: cst.BaseExpression) -> cst.BaseExpres
     """What a loop goes over whose element is read, or else what is read."""
     inner = operation.contexts[0].inner
     part = getattr(inner.node, "for_in", inner.node) if inner is not None else None
-    over = isinstance(part, (cst.For, cst.CompFor)) and isinstance(read, cst.Name)
-    return part.iter if over and read.value == dotted(part.target) else read
+    over = isinstance(part, (cst.For, cst.CompFor)) and isinstance(read, cst.Name) and read.value == dotted(part.target)
+    return part.iter if isinstance(part, (cst.For, cst.CompFor)) and over else read
 
 
 def _whole(node: cst.BaseExpression) -> str:
