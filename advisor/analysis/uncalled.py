@@ -12,7 +12,7 @@ import libcst as cst
 from accel_advisor.analysis.receivers import Receivers
 from accel_advisor.analysis.step_functions import calls_steps, is_step_of_optimizer, is_step_of_training
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.frames import Entry, NamedCall
+from accel_advisor.interpreter.frames import Entry, NamedCall, UnknownCalls
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters, takes, takes_what_it_is_given
 from accel_advisor.interpreter.resolution import builds_modules, class_member, parts_of
@@ -173,7 +173,10 @@ class Uncalled:
         if not builds_modules(cls) and "?" not in cls.library_bases():
             return NOTHING
         loss = is_class_of_losses(cls.name)
-        around = (_training_among(called.losses, called.unknown) if loss else None) or _training_among(called.unknown)
+        calls = [*called.losses, *called.unknown] if loss else called.unknown
+        fitting = [one for one in calls if any(_may_take(function, each) for each in one.given)]
+        # what fits no call is a part of what runs there
+        around = _training_among(fitting) or _training_among(calls)
         if around is None:
             return NOTHING
         # a choice between models says nothing of what happens in one of them
@@ -319,10 +322,14 @@ def _roots_to(name: str, mentions: dict[str, set[str]]) -> set[str]:
     return (reached - inner) & mentions.keys()
 
 
-def _training_among(*calls: list[Surroundings]) -> Surroundings | None:
+def _may_take(forward: Function, given: Arguments | None) -> bool:
+    return given is None or takes(forward, given, bound=True)
+
+
+def _training_among(calls: list[UnknownCalls]) -> Surroundings | None:
     """What is around the first call in the steps of a training that updates weights, or in one that does not: in each
     of its steps, or else in some."""
-    around = sorted((one for each in calls for one in each), key=lambda one: len(one.loops))
+    around = sorted((one.around for one in calls), key=lambda one: len(one.loops))
     for trains in (lambda one: one.trains, lambda one: one.in_all_passes.trains):
         first = None
         for one in filter(trains, around):

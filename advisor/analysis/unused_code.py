@@ -12,6 +12,7 @@ from functools import cached_property
 
 import libcst as cst
 
+from accel_advisor.analysis.broken_scripts import cannot_start
 from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, READ_BY_OTHERS, RunningCode, is_script, texts_read
 from accel_advisor.analysis.units import WORD
 from accel_advisor.finding import Finding
@@ -139,7 +140,7 @@ class UnusedCode:
 
     def _is_unused(self, document: Document, at: int) -> bool:
         top = _definition_at(document, document.tree.body, at)
-        if self._runs and not self._running.is_loaded(document):
+        if self._runs and (not self._running.is_loaded(document) or cannot_start(document, self._documents)):
             return True
         if top is None:
             return False

@@ -287,7 +287,7 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
         return _call_named(machine, callee, arguments, node)
     loss = is_named_as_loss(node.func)
     if machine.frame.loops and (loss or may_be_model(node.func) or _is_part_of_model(machine, arguments)):
-        machine.recorder.called.note_unknown(machine.frame, loss=loss)
+        machine.recorder.called.note_unknown(machine.frame, arguments, loss=loss)
     return call_unknown(machine, arguments.values(), node)
 
 

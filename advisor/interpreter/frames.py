@@ -282,6 +282,19 @@ class NamedCall:
     around: Surroundings
 
 
+@dataclass(frozen=True, slots=True)
+class UnknownCalls:
+    """The calls, in one loop, of modules of which nothing is known.
+
+    Attributes:
+        around: what is around the first.
+        given: what each is given; None where that is not known.
+    """
+
+    around: Surroundings
+    given: list[Arguments | None]
+
+
 @dataclass(slots=True)
 class CalledModules:
     """The modules that were called.
@@ -291,8 +304,8 @@ class CalledModules:
         hooks: the functions that are registered as hooks of tensors and modules, and the conditions around that.
         built: what the modules of each class are built with.
         handed_out: the methods that were given to functions which are not known, and the objects that they belong to.
-        unknown: what is around the calls of models of which nothing is known, once for each innermost loop, while
-            autograd records.
+        unknown: the calls of models of which nothing is known, together for each innermost loop, while autograd
+            records.
         losses: the same of losses of which nothing is known.
     """
 
@@ -300,8 +313,8 @@ class CalledModules:
     hooks: dict[Function, tuple[Condition, ...]] = field(default_factory=dict)
     built: dict[Class, dict[cst.Call | None, Arguments]] = field(default_factory=dict)
     handed_out: dict[Function, Value] = field(default_factory=dict)
-    unknown: list[Surroundings] = field(default_factory=list)
-    losses: list[Surroundings] = field(default_factory=list)
+    unknown: list[UnknownCalls] = field(default_factory=list)
+    losses: list[UnknownCalls] = field(default_factory=list)
     _named: dict[tuple[str, Loop], NamedCall] = field(default_factory=dict)
     _unfollowed: list[NamedCall] = field(default_factory=list)
     _recorded: deque[Entry] = field(default_factory=deque)
@@ -350,11 +363,16 @@ class CalledModules:
             del entries[at]
             yield entry
 
-    def note_unknown(self, frame: Frame, *, loss: bool = False) -> None:
+    def note_unknown(self, frame: Frame, arguments: Arguments | None = None, *, loss: bool = False) -> None:
         """A model, or a loss, of which nothing is known is called at hand."""
         found = self.losses if loss else self.unknown
-        if frame.loop is not None and frame.graphs and all(one.loops[-1] is not frame.loop for one in found):
-            found.append(frame.surroundings)
+        if frame.loop is None or not frame.graphs:
+            return
+        known = next((one for one in found if one.around.loops[-1] is frame.loop), None)
+        if known is None:
+            found.append(UnknownCalls(frame.surroundings, [arguments]))
+        else:
+            known.given.append(arguments)
 
     def note_named(self, frame: Frame, name: str, arguments: Arguments) -> None:
         """Something is called of which only the name is known, unless what libraries make has such methods; a function

@@ -50,7 +50,11 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
 
-_ARRAYS = frozenset(f"numpy.{name}" for name in "array asarray stack vstack hstack concatenate".split())
+_READ_ARRAYS = frozenset(f"numpy.{name}" for name in "load loadtxt genfromtxt fromfile memmap".split()) | {
+    "scipy.io.loadmat"
+}
+"""Functions whose result, and each entry of it, is an array, or what a file has in one: nothing that is on a GPU."""
+_ARRAYS = _READ_ARRAYS | {f"numpy.{name}" for name in "array asarray stack vstack hstack concatenate".split()}
 """Functions whose result, and each slice of it, is an array of what they are given."""
 
 
@@ -231,6 +235,8 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
         return Opaque("torch.utils.data.Subset", value.arguments[:1])
     if isinstance(value, Opaque) and value.name == "torch.load":
         return value  # a part of a checkpoint
+    if isinstance(value, Opaque) and value.name in _READ_ARRAYS:
+        return Opaque(value.name)
     if isinstance(value, Opaque) and value.name == PARAMETER_GROUP and key == "params":
         return Iterated(Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD)))
     if isinstance(value, Method) and value.name == "param_groups":

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.written_out.attention import attentions
-from accel_advisor.records.queries.written_out.attention_layout import fused_call
+from accel_advisor.records.queries.written_out.attention_layout import fused_call, reshapes
 from accel_advisor.rule import Rule
 
 _SINCE = (2, 0)
@@ -69,12 +69,12 @@ class ManualAttention(Rule):
         Where results must stay the same to the last digit. The fused function scales by the root of the last dimension
         unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
         unless `dropout_p` is 0 there; its kernels take batches of heads: four dimensions, the last two of them the
-        length and the channels. The message says how the factors of an equation are moved to lie so. The rule is
-        silent where the scores or weights are used for anything else (what is done where an option asks for it does
-        not count, nor that they are returned to callers that drop them, or use them where an option asks for it),
-        where something else than a mask or a bias is added to them, where there is one query, and in files that
-        mention fused attention. Weights that are returned beside the result are reported with `--minor`: other
-        callers may need them.
+        length and the channels. The message says how the factors of an equation are moved to lie so, as they are where
+        the equation reshapes them. The rule is silent where the scores or weights are used for anything else (what is
+        done where an option asks for it does not count, nor that they are returned to callers that drop them, or use
+        them where an option asks for it), where something else than a mask or a bias is added to them, where there is
+        one query, and in files that mention fused attention. Weights that are returned beside the result are reported
+        with `--minor`: other callers may need them.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
@@ -101,5 +101,7 @@ class ManualAttention(Rule):
                 order = f" with `{attention.turned}` as they are before the transpose"
             elif attention.flat and fits:
                 order = " with a dimension of heads, which its kernels ask for"
+            if fits and reshapes(attention.scores):
+                order = f" of q, k and v as they are reshaped there{',' if order else ''}{order}"
             remedy = f"compute it in one kernel{where}: `{call}`{order}"
             yield self.finding(facts, attention.scores, claim, remedy, since=_SINCE, minor=attention.returned)

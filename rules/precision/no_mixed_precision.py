@@ -61,7 +61,8 @@ class NoMixedPrecision(Rule):
         frameworks (of Lightning speaks ACC613), complex numbers, Fourier transforms, gradients of gradients by weights,
         graphs (also with messages that the program adds up along edges itself) and reinforcement learning, about models
         of a few layers and those of MNIST, and in programs with words such as `amp` or `fp16`. Where the project rules
-        torch 1.10 out it names what torch 1.6 has, and is minor where that is ruled out, too. Of a model in
+        torch 1.10 out it names what torch 1.6 has, and is minor where that is ruled out, too; also float16 with a
+        scaler where the kernels of `inplace_abn`, or `interpolate` before torch 2.1, have no bfloat16. Of a model in
         DataParallel it says that autocast has to stand in the `forward` that the threads call: they would take float16
         for the bfloat16 of one around the call. Where autocast would break a part of what is computed (kernels of the
         project's own, also by `x.data_ptr()`, the nearest points by `-2 * x @ y`, `log(1 - p)`, indices that take the

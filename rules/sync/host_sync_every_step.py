@@ -72,8 +72,9 @@ class HostSyncEveryStep(Rule):
         silent about what decides about `backward()` (`if loss < limit:`), about what a condition guards that changes
         from step to step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about
         debugging, about evaluation (what else is under `no_grad` is a part of the step), where the optimizer is LBFGS,
-        where the loop steps an environment and waits for values alone, or outside of what learns, and about
-        `loss.data[0]` where torch is 0.4 or later. Of options, only those of a `forward` guard, if nothing gives them.
+        where a loop steps an environment and waits for values alone, or outside of what learns, about dictionaries in a
+        batch if a step moves its tensors alone, and about `loss.data[0]` where torch is 0.4 or later. Of options, only
+        those of a `forward` guard, if nothing gives them.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -93,8 +94,7 @@ class HostSyncEveryStep(Rule):
         often, where = (f"{found.count} times ", "first ") if found.count > 1 else ("", "")
         times = f"{often}at every step{f', for each {first.each}' if first.each else ''}, {where}"
         claim = f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}{found.clause}"
-        others = (one for one in found.waits if one is not first)
-        related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
+        related = [also_at(document, one.operation.node, self._beside(one)) for one in found.waits if one is not first]
         related += [also_at(one.document, one.node, "it is called here") for one in found.callers]
         related += [also_at(loop.document, one, "steps come there from here") for one in found.ways]
         if loop.document is not document:

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.analysis.project import analyze
+from accel_advisor.rule import registry
+from accel_advisor.source.document import Document
+
 from ..rules.checks import Pair, check_pair, findings_of
 
 HEAD = """
@@ -279,3 +283,40 @@ def test_a_model_that_is_named_for_evaluation_is_none_that_trains(tmp_path: Path
     assert findings_of("ACC208", WITH_LABELS.replace("Tagger", "EvaluatedTagger"), tmp_path)
     assert findings_of("ACC208", WITH_LABELS.replace("Tagger", "TaggerForInference"), tmp_path) == []
     assert findings_of("ACC208", WITH_LABELS.replace("Tagger", "TaggerEvaluator"), tmp_path) == []
+
+
+MASKING = """
+import torch
+from torch import nn
+import lib
+class Masking(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+    def forward(self, x, mask):
+        return self.layer(x[mask.bool()])
+"""
+LOOPS = """
+import torch, lib, net
+def tune(loader, optimizer):
+    model = lib.build("masking")
+    for x, y in loader:
+        model(x.cuda()).sum().backward()
+        optimizer.step()
+def train(loader, optimizer):
+    model = lib.build("masking")
+    for x, mask in loader:
+        model(x.cuda(), mask.cuda()).sum().backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("forward", "line"), [("x, mask)", 10), ("x, mask=None)", 5)])
+def test_a_forward_runs_in_the_loop_that_gives_what_it_takes(forward: str, line: int, tmp_path: Path) -> None:
+    files = {"net.py": MASKING.replace("x, mask)", forward), "train.py": LOOPS}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    facts = analyze([Document.read(tmp_path / name) for name in files], tmp_path).facts
+    (wait,) = registry()["ACC208"].check(facts[str(tmp_path / "net.py")])
+    (loop,) = [one for one in wait.related if one.message == "the loop of the training"]
+    assert loop.span.start.row == line

@@ -108,8 +108,24 @@ MEASURED = {
 }
 """A branch of a ``forward`` for an option that an attribute hands on, and that no construction gives."""
 
+BROKEN = {
+    **FILES,
+    "run.py": HEAD
+    + "from layers import Missing\nmodel = nn.Linear(3, 3).cuda()\n"
+    + "for x in DataLoader(range(9)):\n    model(x.cuda() + torch.zeros(3).cuda()).sum().backward()\n",
+}
+"""A script that ends where it imports what the file beside it has not."""
+
+
+def _whole(instead: str, text: str) -> tuple[dict[str, str], str]:
+    """The same script with something else in it, or in what it imports."""
+    files = {name: one.replace(instead, text) for name, one in BROKEN.items()}
+    assert files != BROKEN
+    return files, "run.py"
+
 
 LEFT = {
+    "a script that imports what is not there": (BROKEN, "run.py"),
     "a branch that no call asks for": (OPTIONS, "moves.py"),
     "a branch of forward for an attribute that nothing sets": (MEASURED, "heads.py"),
     "a class": (FILES, "layers.py"),
@@ -186,6 +202,15 @@ def test_minor_where_nothing_uses_it(case: str, tmp_path: Path) -> None:
 
 
 USED = {
+    "a script that imports what is there": _whole("Missing", "Used"),
+    "a script that imports a name of any kind": _whole("class Left", "Missing = 3\nclass Left"),
+    "a script that may import what is not there": _whole(
+        "from layers import Missing", "if nn:\n    from layers import Missing"
+    ),
+    "a script that imports from elsewhere": _whole("from layers import Missing", "from nets import Missing"),
+    "what a file takes of others": _whole("class Left", "from nets import *\nclass Left"),
+    "what a file makes names of": _whole("class Left", "globals().update(found())\nclass Left"),
+    "what a file gives when asked": _whole("class Left", "def __getattr__(name):\n    return name\nclass Left"),
     "a branch that a call asks for": (
         OPTIONS | {"train.py": OPTIONS["train.py"].replace("move(x)", "move(x, wide=input())")},
         "moves.py",

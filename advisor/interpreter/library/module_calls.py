@@ -165,7 +165,7 @@ def _note_called(machine: Machine, module: Module, around: Surroundings, argumen
         held = parts_of(machine, one)
         parts = [child for part in held for child in options_of(part) if isinstance(child, Module)]
         if not parts and (not one.kind or one.kind in WRAPPERS_THAT_MOVE_INPUTS):
-            called.note_unknown(frame)
+            called.note_unknown(frame, arguments if one in given else None)
         if one in given and one.kind in WRAPPERS_THAT_MOVE_INPUTS:
             parts = _that_take(machine, parts, arguments)
             given |= set(parts)

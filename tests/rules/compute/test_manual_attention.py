@@ -316,6 +316,14 @@ def test_says_how_the_factors_of_an_equation_are_moved(equations: tuple[str, str
     assert found.message.endswith(f"`F.scaled_dot_product_attention{said}")
 
 
+@pytest.mark.parametrize("reshaped", [True, False])
+def test_says_that_the_factors_are_those_that_an_equation_reshapes(reshaped: bool, tmp_path: Path) -> None:
+    given = "q.view(-1, 16, N), k.view(-1, 16, N)" if reshaped else "q, k"
+    body = f"w = torch.einsum('bct,bcs->bts', {given}).softmax(-1){MARK}\nreturn torch.einsum('bts,bcs->bct', w, v)\n"
+    (found,) = check_one("ACC430", HEAD + textwrap.indent(body, " " * 8), tmp_path)
+    assert (".transpose(1, 2)` of q, k and v as they are reshaped there, with a dimension" in found.message) is reshaped
+
+
 def test_names_the_keys_that_lie_otherwise(tmp_path: Path) -> None:
     body = f"        keys = k.mT\n        return self.softmax(torch.matmul(q, keys){MARK}\n        ) @ v\n"
     (found,) = check_one("ACC430", HEAD + body, tmp_path)

@@ -206,3 +206,44 @@ def _kept(source: str, folder: Path) -> int:
     kept = [one for one in found.related if one.message.startswith("this, and what it is computed from, stays in")]
     assert ("leave in float32" in found.message) == bool(kept)
     return len(kept)
+
+
+BFLOAT16 = 'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
+FLOAT16 = (
+    'compute the model and the loss under `torch.autocast("cuda", torch.float16)`, and scale the loss with a '
+    '`torch.amp.GradScaler("cuda")`, since the kernels of `inplace_abn` have no bfloat16'
+)
+OLDER = (
+    "compute the model and the loss under `torch.cuda.amp.autocast()`, and scale the loss with a "
+    "`torch.cuda.amp.GradScaler`"
+)
+NORMS = TRAINING.replace("import kernels", "from norms import InPlaceABN").replace(
+    "net.cuda()\n", "net.append(InPlaceABN(3))\nnet.cuda()\n"
+)
+RESIZED = TRAINING.replace("net.cuda()\n", SPECTRA + "net.cuda()\n").replace(
+    "torch.stft(x.flatten(1), 16, return_complex=True).abs()", "nn.functional.max_pool2d(x, 2)"
+)
+
+
+@pytest.mark.parametrize(("package", "remedy"), [("norms", BFLOAT16), ("inplace_abn", FLOAT16)])
+def test_kernels_of_a_library_that_have_no_bfloat16_take_float16(package: str, remedy: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC417", NORMS.replace("from norms", f"from {package}"), tmp_path)
+    assert remedy in found.message
+    source = NORMS.replace("from norms", f"from {package}").replace("net.cuda()", "net = nn.DataParallel(net.cuda())")
+    (in_threads,) = findings_of("ACC417", source, tmp_path)
+    assert ("since the threads of DataParallel" in in_threads.message) is (remedy is BFLOAT16)
+
+
+@pytest.mark.parametrize(
+    ("pinned", "called", "remedy"),
+    [
+        ("torch==1.13.1", "max_pool2d(x, 2)", BFLOAT16),
+        ("torch==1.13.1", "interpolate(x, scale_factor=2)", OLDER),
+        ("torch>=1.13.1", "interpolate(x, scale_factor=2)", f"{BFLOAT16} (torch 2.1 or later)"),
+        ("torch==2.1.0", "interpolate(x, scale_factor=2)", BFLOAT16),
+    ],
+)
+def test_torch_before_2_1_resizes_no_bfloat16(pinned: str, called: str, remedy: str, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{pinned}\n")
+    (found,) = findings_of("ACC417", RESIZED.replace("max_pool2d(x, 2)", called), tmp_path)
+    assert found.message.endswith(remedy)

@@ -85,6 +85,24 @@ def test_silent_for_one_reason(case: Pair, tmp_path: Path) -> None:
     check_pair("ACC223", case, tmp_path)
 
 
+FROM_FILES = """
+import lib
+import numpy as np
+import torch
+from scipy.io import loadmat
+model = torch.nn.Linear(8, 4).cuda()
+entries = {read}
+for at in range(lib.count()):
+    print(entries[at][0].item())
+    print(entries[at, 1].item())
+"""
+
+
+@pytest.mark.parametrize("read", ['loadmat("list.mat")["names"][0, :]', 'np.load("list.npy")', 'np.loadtxt("list")'])
+def test_arrays_that_are_read_from_a_file_are_on_the_host(read: str, tmp_path: Path) -> None:
+    check_pair("ACC223", Pair(FROM_FILES.format(read=read), read, "lib.entries()"), tmp_path)
+
+
 def test_leaves_training_steps_to_the_rule_about_them(tmp_path: Path) -> None:
     assert not findings_of("ACC223", TRAINED, tmp_path)
     assert findings_of("ACC208", TRAINED, tmp_path)

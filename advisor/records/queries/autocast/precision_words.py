@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.queries.autocast.array_reads import reads_arrays
+from accel_advisor.records.queries.autocast.half_types import half_type_of
 from accel_advisor.records.queries.autocast.replicas import classes_in
 from accel_advisor.records.queries.models.autocast_hazards import name_of
 
@@ -19,12 +20,9 @@ if TYPE_CHECKING:
     from accel_advisor.records.queries.models.full_precision import FullPrecision
     from accel_advisor.source.document import Document
 
-_SINCE = (1, 10)
-"""The version of torch that brought ``torch.autocast``, with bfloat16."""
-_SINCE_SCALED = (1, 6)
-"""The one that brought ``torch.cuda.amp``, which computes in float16 and so needs a scaler."""
 _SINCE_IN_THREADS = (1, 7)
-"""The one since which the threads of DataParallel take from the call whether autocast is on, but never its dtype."""
+"""The version of torch since which the threads of DataParallel take from the call whether autocast is on, but never its
+dtype: they use float16."""
 _SINCE_ANYWHERE = (2, 4)
 """The one that brought ``torch.amp.custom_fwd``, before which it was one of ``torch.cuda.amp``."""
 _MOST_NAMED = 2
@@ -32,16 +30,15 @@ _MOST_NAMED = 2
 
 def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
     """What lets a training compute in half precision, and the version of torch that it takes."""
-    old, threads = _is_old(facts), threads_of(facts, training)
-    since = _SINCE_SCALED if old else _SINCE
-    if old and training.replicated and not threads:
-        since = _SINCE_IN_THREADS
-    autocast = "torch.cuda.amp.autocast()" if old else 'torch.autocast("cuda", torch.bfloat16)'
-    remedy = f"compute the model and the loss under `{autocast}`"
+    half, threads = half_type_of(facts), threads_of(facts, training)
+    since, scaled = half.since, bool(half.scaler)
+    if scaled and training.replicated and not threads:
+        since = max(since, _SINCE_IN_THREADS)
+    remedy = f"compute the model and the loss under `{half.autocast}`"
     if threads:
-        remedy = _in_threads(threads, autocast, old=old)
-    if old:
-        remedy += ", and scale the loss with a `torch.cuda.amp.GradScaler`"
+        remedy = _in_threads(threads, half.autocast, old=scaled)
+    if scaled:
+        remedy += f", and scale the loss with a `{half.scaler}`{f', since {half.why}' if half.why else ''}"
     if training.twice is not None:
         remedy += ", but for the gradients that are a part of the loss"
     if training.outside:
@@ -52,7 +49,7 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
     if training.written:
         targets = dict.fromkeys(f"`{name_of(document, target)}`" for document, target in training.written)
         remedy += f", and cast what is written into {' and '.join([*targets][:_MOST_NAMED])}, as an index casts nothing"
-    if not old:
+    if not scaled:
         anywhere = bool(threads) and (bool(classes_in(threads)) or reads_arrays(facts))
         remedy += _before_numpy(training, anywhere=anywhere)
         names = dict.fromkeys(f"`{name}`" for _, name in training.moved)
@@ -63,31 +60,26 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
 
 def places_of(facts: Facts, training: FullPrecision) -> Iterator[tuple[Document, cst.CSTNode, str]]:
     """What else to look at in the text, and why."""
-    old = _is_old(facts)
+    scaled = bool(half_type_of(facts).scaler)
     for document, cls in training.outside:
         yield document, cls, "autocast is off in its backward pass, unless that is decorated"
     for document, target in training.written:
         yield document, target, "this raises for what autocast computes: cast it to the type of what it goes into"
-    for one in () if old else training.arrays:
+    for one in () if scaled else training.arrays:
         yield one.document, one.node, "numpy cannot read bfloat16: `.float()` first"
-    for one, name in () if old else training.moved:
+    for one, name in () if scaled else training.moved:
         why = "moved by its gradient: bfloat16 rounds changes below 0.4 % of a value away"
         yield one.document, one.node, f"`{name}` is {why}"
 
 
 def threads_of(facts: Facts, training: FullPrecision) -> tuple[Operation, ...]:
     """Where DataParallel makes threads that take too little from an autocast around the call."""
-    return () if _is_old(facts) and facts.supports(_SINCE_IN_THREADS) else training.replicated
+    return () if half_type_of(facts).scaler and facts.supports(_SINCE_IN_THREADS) else training.replicated
 
 
 def what_stays(facts: Facts) -> str:
     """How a part of a program is left in float32."""
-    off = "torch.cuda.amp.autocast(enabled=False)" if _is_old(facts) else 'torch.autocast("cuda", enabled=False)'
-    return f"this, and what it is computed from, stays in float32, under `{off}`"
-
-
-def _is_old(facts: Facts) -> bool:
-    return not facts.supports(_SINCE) and facts.supports(_SINCE_SCALED)
+    return f"this, and what it is computed from, stays in float32, under `{half_type_of(facts).off}`"
 
 
 def _decorated(facts: Facts, training: FullPrecision) -> str:

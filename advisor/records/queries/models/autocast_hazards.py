@@ -60,7 +60,7 @@ def needing_float32(facts: Facts, loop: Loop | None = None) -> Iterator[tuple[Do
         decomposes = each.operations_of(*_NEEDS_DIGITS)
         if decomposes:
             yield each.document, decomposes[0].node
-        transforms = [one for one in each.operations_of(*_TRANSFORMS, *_OF_MODULES) if _is_in_a_module(one)]
+        transforms = [one for one in each.operations_of(*_TRANSFORMS, *_OF_MODULES) if is_in_a_module(one)]
         if transforms:
             yield each.document, transforms[0].node
     documents = [one.document for one in facts.program]
@@ -88,7 +88,7 @@ def name_of(document: Document, part: cst.CSTNode) -> str:
     return " ".join(document.code(named).split())
 
 
-def _is_in_a_module(operation: Operation) -> bool:
+def is_in_a_module(operation: Operation) -> bool:
     """Whether an operation stands in a class that has a forward pass, which a data set has not."""
     classes = descendants(operation.document.tree, cst.ClassDef)
     return any(

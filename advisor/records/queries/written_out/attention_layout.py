@@ -12,6 +12,7 @@ import libcst as cst
 
 _EQUATION = re.compile(r"([^,>]+),([^,>]+)->([^,>]+)")
 _FUSED = "F.scaled_dot_product_attention"
+_RESHAPES = frozenset({"view", "reshape", "unflatten", "flatten"})
 Dimensions = tuple[str, ...]
 
 
@@ -36,6 +37,13 @@ def operands(node: cst.Call) -> list[cst.BaseExpression]:
     given = [one.value for one in node.args if _text(one.value) is None]
     listed = given[0] if len(given) == 1 else None
     return [one.value for one in listed.elements] if isinstance(listed, (cst.List, cst.Tuple)) else given
+
+
+def reshapes(node: cst.BaseExpression) -> bool:
+    """Whether an equation is about something that is given another shape where it stands: ``q.view(b * h, d, n)``."""
+    given = operands(node) if isinstance(node, cst.Call) else ()
+    calls = (one.func.attr.value for one in given if isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute))
+    return not _RESHAPES.isdisjoint(calls)
 
 
 def equation(node: cst.Call) -> Equation | None:
