@@ -216,6 +216,14 @@ FILLED = {
         "    at, one = 0, part[0]\n    if one:\n",
         "    for at, one in enumerate(part):\n",
     ),
+    "what a function within makes whole": Pair(
+        COLLATED.replace(
+            "words = torch.zeros(len(part), lengths.max().item())",
+            "make = lambda: torch.zeros(len(part), 9)\n    words = make()",
+        ).replace(FILL, "    at, one = 0, part[0]\n"),
+        "    at, one = 0, part[0]\n",
+        FILL,
+    ),
     "once for all": Pair(
         COLLATED.replace("        words, mask = collate(conf.data[at : at + 8])\n", "").replace(
             "for turn", "words, mask = collate(conf.data)\nfor turn"

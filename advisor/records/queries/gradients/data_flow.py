@@ -158,10 +158,11 @@ class DataFlow:
         return [one for one in self._bindings.get(name, ()) if one.statement is None]
 
     def reaching(self, reading: cst.CSTNode) -> list[Binding]:
-        """The bindings that a reading may see."""
+        """The bindings that a reading may see; none where it is no part of this function, but of one within it."""
         known = self._reaching.get(id(reading))
         if known is None:
-            known = self._reaching[id(reading)] = self._found_reaching(reading, _variable(reading))
+            found = self._found_reaching(reading, _variable(reading)) if self.holds(reading) else []
+            known = self._reaching[id(reading)] = found
         return known
 
     def is_reading(self, node: cst.CSTNode) -> bool:
