@@ -263,7 +263,7 @@ def _entry(machine: Machine, mapping: Mapping, key: object) -> Value:
     if isinstance(key, (str, int)):
         value = machine.store.get(mapping, key)
         if value is not None:
-            return value
+            return present(value)
     loaders: list[Value] = []
     everything = machine.store.entries(mapping).values()
     for held in everything:
@@ -272,12 +272,18 @@ def _entry(machine: Machine, mapping: Mapping, key: object) -> Value:
             escape(machine, held)
         elif any(isinstance(one, Loader) for one in options_of(held)):
             loaders.append(held)
-    found = machine.store.get(mapping, ANY) or UNKNOWN
+    found = present(machine.store.get(mapping, ANY) or UNKNOWN)
     if not loaders or isinstance(key, (str, int)):
         callables = named([found] if isinstance(key, (str, int)) else everything)
         return found if isinstance(callables, Unknown) else callables
     # whichever it is: what else the dict holds under other keys is no loader, and is not iterated as one
     return join_all(loaders if isinstance(found, Unknown) else (*loaders, found))
+
+
+def present(value: Value) -> Value:
+    """What comes out of a dict where it may have been put in on some paths only: there it is, or nothing comes out."""
+    options = options_of(value)
+    return join_all(one for one in options if one != ABSENT) if ABSENT in options else value
 
 
 def entries(machine: Machine, mapping: Mapping) -> tuple[dict[str, Value], bool]:

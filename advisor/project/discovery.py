@@ -31,7 +31,7 @@ TEST_FILES = re.compile(r"test_.*\.pyw?|.*_test\.pyw?")
 """What pytest would look into for tests; programs that evaluate a model are called so, too."""
 WORDS = (
     *(b"torch", b"lightning", b"transformers", b"accelerate", b"fastai", b"ignite", b"monai", b"timm"),
-    *(b".backward(", b".cuda("),
+    *(b".backward(", b".cuda(", b".eval()", b".zero_grad("),
 )
 """A file in which none of these stands has nothing to do with an accelerator."""
 

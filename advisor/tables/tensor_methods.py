@@ -66,6 +66,9 @@ OF_TENSORS = TENSOR_METHODS - {"sort", "split"} | SHAPES
 REDUCES = frozenset({"sum", "mean", "max", "min", "norm", "prod", "std", "var", "any", "all", "argmax", "argmin"})
 """Methods and functions that give a tensor without dimensions where they are given nothing else."""
 
+JOINS = frozenset({"stack", "cat", "concat", "hstack", "vstack"})
+"""Functions that make one tensor of a list of them, whatever is known of the list."""
+
 TELLTALE = frozenset(
     {"unsqueeze", "unsqueeze_", "masked_fill", "masked_fill_", "index_select", "index_add_", "scatter_", "scatter_add_"}
     | {"expand_as", "view_as", "type_as", "log_softmax", "bmm", "narrow", "detach_", "repeat_interleave"}

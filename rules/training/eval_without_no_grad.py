@@ -18,13 +18,13 @@ class EvalWithoutNoGrad(Rule):
     """A model is evaluated while autograd records everything that it computes.
 
     What it does
-        Finds loops over a DataLoader that call a model, never call `backward()`, are clearly an evaluation (the model
-        is in `eval()` mode, or the function is named for it), and run under neither `torch.no_grad()` nor
-        `torch.inference_mode()`, in themselves, in their callers or in the model. Loops over single samples are found
-        where the model is in `eval()` mode, and so are calls beside the training step; loops that train and evaluate
-        where a parameter (`train`, `optimizer is not None`) decides on `backward()`, and a call against it. It is
-        information where all that is seen of the model is its `eval()` and its call, and for a call in any other loop
-        of which values are read at once (`model(x).detach().cpu().numpy()`).
+        Finds loops over a DataLoader that call a model, or a method of it that runs a part of it, never call
+        `backward()`, are clearly an evaluation (the model is in `eval()` mode, or the function is named for it), and
+        run under neither `torch.no_grad()` nor `torch.inference_mode()`, in themselves, in their callers or in the
+        model. Loops over single samples are found where the model is in `eval()` mode, and so are calls beside the
+        training step; loops that train and evaluate where a parameter (`train`, `optimizer is not None`) decides on
+        `backward()`, and a call against it. It is information where only `eval()` and a call are seen, and for a call
+        in another loop of which values alone are read (`model(x).cpu().numpy()`), later on only where nothing learns.
 
     Why it costs time
         It costs memory: every activation is kept for a backward pass that never comes. A loss that is summed up without
@@ -85,7 +85,7 @@ class EvalWithoutNoGrad(Rule):
         torch, loop, basis, choice = facts.torch_name or "torch", evaluation.loop, evaluation.basis, evaluation.choice
         model = f"`{evaluation.model}`" if evaluation.model else "a model"
         if evaluation.call is not None and (evaluation.in_step or evaluation.at_once):
-            once = f"what {model} computes is read at once, and autograd records it for nothing"
+            once = f"what {model} computes is only read, and autograd records it for nothing"
             what = once if evaluation.at_once else f"the training evaluates {model} within its steps{_COST}"
             level = Severity.INFO if evaluation.at_once or loop.loaders else Severity.WARNING
             remedy = f"compute it under `with {torch}.no_grad():`"

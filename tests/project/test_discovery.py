@@ -223,6 +223,9 @@ def test_the_test_by_bytes() -> None:
     assert mentions_accelerators(b"import lightning as L\n")
     assert mentions_accelerators(b"def step(self):\n    self.loss().backward()\n")
     assert not mentions_accelerators(b"def step(self):\n    self.walk(backward=True)\n")
+    assert mentions_accelerators(b"def evaluate(model):\n    model.eval()\n")
+    assert not mentions_accelerators(b"def evaluate(frame):\n    frame.eval('a + b')\n")
+    assert mentions_accelerators(b"def step(self):\n    self.optimizer.zero_grad()\n")
 
 
 def test_generated_files_say_so_at_their_top() -> None:

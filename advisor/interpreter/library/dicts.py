@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accel_advisor.interpreter.iteration import element_at, entries
+from accel_advisor.interpreter.iteration import element_at, entries, present
 from accel_advisor.interpreter.library.external_settings import switch
 from accel_advisor.values.store import ANY, OPEN
 from accel_advisor.values.values import (
@@ -108,6 +108,7 @@ def mapping_method(machine: Machine, receiver: Mapping, method: str, arguments: 
         rest = machine.store.get(receiver, ANY)
         if rest is not None:
             element = rest if not known else join(element, rest)
+        element = present(element)
         return Iterated(Sequence((UNKNOWN, element)) if method == "items" else UNKNOWN if method == "keys" else element)
     if method in ("clear", "popitem"):
         machine.store.set(receiver, OPEN, Constant(True))

@@ -31,7 +31,7 @@ from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES, 
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS, GIVES_NO_TENSORS, HARMLESS_CALLS, PASS_THROUGH
 from accel_advisor.tables.settings_libraries import DICTS
-from accel_advisor.tables.tensor_methods import GRAPHLESS, MASKS, REDUCES
+from accel_advisor.tables.tensor_methods import GRAPHLESS, JOINS, MASKS, REDUCES
 from accel_advisor.tables.torch_functions import (
     DEVICE_FUNCTIONS,
     LOSS_FUNCTIONS,
@@ -137,6 +137,8 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         return element
     if name in ("sum", "abs") and arguments.positional:
         added = arguments.positional[0].value
+        if name == "sum" and isinstance(added, (Iterated, Sequence)):
+            added = element_of(machine, added)  # numbers, or tensors of which each is like the sum
         if isinstance(added, Tensor):
             return replace(added, loader=None, path=(), scalar=False, born=None, mask=False, fills=frozenset())
     if name == "collections.defaultdict":
@@ -187,9 +189,10 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         fills = filled_by(last, [one.value for one in arguments.positional]) if known else frozenset()
         scalar = last in REDUCES and len(arguments.values()) == 1 and isinstance(first, Tensor)
         made = Tensor(place, proven=False, scalar=scalar, grown=grown, mask=last in MASKS, fills=fills, basis=basis)
-        if not known and last in REDUCES | MASKS and arguments.positional:
+        if not known and last in REDUCES | MASKS | JOINS and arguments.positional:
             basis = Evidence.of(Ground.METHOD)
-            return Tensor(SOMEWHERE, proven=False, scalar=len(arguments.values()) == 1, mask=last in MASKS, basis=basis)
+            scalar = last not in JOINS and len(arguments.values()) == 1
+            return Tensor(SOMEWHERE, proven=False, scalar=scalar, mask=last in MASKS, basis=basis)
         return made if known else UNKNOWN
     if name == "torch.nn.utils.clip_grad_norm_":
         given = arguments.get("parameters", 0)

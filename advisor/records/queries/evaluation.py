@@ -10,6 +10,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, Call, any_calls, calls, within
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.records.queries.evaluations.computing_methods import computing_methods
 from accel_advisor.records.queries.evaluations.frozen_models import FREEZES, calls_frozen_ones, wants_gradients
 from accel_advisor.records.queries.models.chosen_training import Choice, told_to_evaluate
 from accel_advisor.records.queries.old_torch import knows_0_4
@@ -210,7 +211,8 @@ def records_nothing(model: Module) -> bool:
 
 
 def _called_after_eval(facts: Facts, loop: Loop) -> cst.Call | None:
-    """The loop's own call of what its function put in evaluation mode before, and not in training mode again."""
+    """The loop's own call of what its function put in evaluation mode before, and not in training mode again, or of a
+    method by which models of the program compute."""
     code, start = facts.document.code, facts.document.span(loop.node).start.offset
     evaluating: dict[str, bool] = {}
     for operation in facts.operations_of(*SWITCHES):
@@ -223,8 +225,13 @@ def _called_after_eval(facts: Facts, loop: Loop) -> cst.Call | None:
             evaluating[code(node.func.value)] = stays
     if not any(evaluating.values()):
         return None
-    called = (one for one in descendants(loop.node, cst.Call) if isinstance(one, cst.Call))
-    return next((one for one in called if evaluating.get(code(one.func).removesuffix(".forward"))), None)
+    called = list(descendants(loop.node, cst.Call))
+    itself = next((one for one in called if evaluating.get(code(one.func).removesuffix(".forward"))), None)
+    if itself is not None:
+        return itself
+    computes = facts.program.once(computing_methods)
+    methods = (one for one in called if isinstance(one.func, cst.Attribute) and one.func.attr.value in computes)
+    return next((one for one in methods if evaluating.get(code(one.func).rpartition(".")[0])), None)
 
 
 def wants_graphs(facts: Facts, loop: Loop) -> bool:

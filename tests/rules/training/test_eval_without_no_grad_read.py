@@ -46,7 +46,7 @@ READ = "self.actor(state).detach().cpu().numpy()"
 def test_says_where_nothing_but_values_is_used(tmp_path: Path) -> None:
     (found,) = findings_of("ACC401", ACTS.replace("KEEP", "pass"), tmp_path)
     assert found.message == (
-        "what `self.actor` computes is read at once, and autograd records it for nothing; compute it under "
+        "what `self.actor` computes is only read, and autograd records it for nothing; compute it under "
         "`with torch.no_grad():`"
     )
     assert found.severity.value == "info"
@@ -81,4 +81,59 @@ def test_is_silent_where_a_graph_is_used_or_not_recorded(case: str, tmp_path: Pa
 def test_speaks_of_each_way_to_read_values(case: str, tmp_path: Path) -> None:
     before, after = SPOKEN[case]
     (found,) = findings_of("ACC401", ACTS.replace(before, after).replace("KEEP", "pass"), tmp_path)
-    assert "is read at once" in found.message
+    assert "is only read" in found.message
+
+
+COMPARES = (
+    IMPORTS
+    + """
+import lib
+class Distance(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(8, 2)
+    def forward(self, x, y):
+        return (self.l(x) - self.l(y)).square().mean()
+distance = Distance().cuda()
+found = []
+for name in lib.names():
+    x, y = lib.load(name), lib.load(name + "_")
+    far = distance(x.cuda(), y.cuda())
+    print("%s: %.3f" % (name, far))
+    found.append(far.item())
+    del far
+"""
+)
+CALL, LOOP_HEAD = "far = distance(x.cuda(), y.cuda())", "for name in lib.names():"
+NOT_LATER = {
+    "under no_grad": (CALL, f"with torch.no_grad():\n        {CALL}"),
+    "kept with its graph": ("found.append(far.item())\n    del far\n", "found.append(far)\nlib.learn(found)\n"),
+    "given to what is not known": ("found.append(far.item())", "lib.keep(far)"),
+    "recording is switched off for all that follows": ("found = []", "torch.set_grad_enabled(False)"),
+    "no GPU in sight": (".cuda()", ""),
+    "once": ("del far", "break"),
+    "in a loop over models": (LOOP_HEAD, "for distance in (distance, distance):\n    name = 'a'"),
+    "in training mode": ("found = []", "found = []\ndistance.train()"),
+    "a loop that learns": ("del far", "far.backward()"),
+    "nothing is done with the result": (CALL, "far = torch.zeros(())\n    distance(x.cuda(), y.cuda())"),
+    "what is not known to be a model": ("Distance().cuda()", "lib.pipeline().cuda()"),
+}
+LATER = {
+    "as it is": ("", ""),
+    "in a loop that waits for its end": (LOOP_HEAD, "while lib.more():\n    name = lib.next()"),
+    "through another name": ("far.item()", "(far * 2).detach()"),
+    "as a condition": ("del far", "assert far > 0"),
+    "in a function": (CALL, "far = lib.shown(distance(x.cuda(), y.cuda()))"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_LATER)
+def test_is_silent_where_a_result_under_a_name_may_be_needed(case: str, tmp_path: Path) -> None:
+    assert findings_of("ACC401", COMPARES.replace(*NOT_LATER[case]), tmp_path) == []
+
+
+@pytest.mark.parametrize("case", LATER)
+def test_speaks_of_a_result_that_is_only_read_under_a_name(case: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC401", COMPARES.replace(*LATER[case]), tmp_path)
+    assert found.message.startswith("what `distance` computes is only read, and autograd records it for nothing")
+    assert found.severity.value == "info"

@@ -97,6 +97,8 @@ class Followed:
             if held or any(one.adds and flow.bound_at_start(one.name) for one in taken):
                 return _KEPT  # whoever has the object may use it
             return self._bound(flow, taken, depth)
+        if isinstance(above, cst.Del):
+            return frozenset()
         if isinstance(above, cst.Return):
             return frozenset({Fate.RETURNED})
         return self.fates(flow, above, depth) if isinstance(above, _PASSES_ON) else _KEPT

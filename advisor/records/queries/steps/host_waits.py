@@ -284,7 +284,8 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
                 continue
             if _is_off_unless_asked(operation, context) or any(map(unasked, context.conditions)):
                 continue  # nobody is seen to ask for it
-            if Ground.METHOD in basis.grounds and any(one.asks_type for one in context.conditions):
+            told = Ground.METHOD not in basis.grounds or context.subject.is_tensor
+            if not told and any(one.asks_type for one in context.conditions):
                 continue  # it takes tensors and other things, and nothing says which it gets here
             basis |= context.basis
             if not context.spares_passes_of(loop, counted.get(loop, ())):
