@@ -50,10 +50,12 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
 
-_READ_ARRAYS = frozenset(f"numpy.{name}" for name in "load loadtxt genfromtxt fromfile memmap".split()) | {
-    "scipy.io.loadmat"
-}
-"""Functions whose result, and each entry of it, is an array, or what a file has in one: nothing that is on a GPU."""
+_OF_ARRAYS = "numpy.generic"
+"""What an entry of an array is called that was read from a file: a number, or an array."""
+_READ_ARRAYS = frozenset(
+    (*(f"numpy.{name}" for name in "load loadtxt genfromtxt fromfile memmap".split()), "scipy.io.loadmat", _OF_ARRAYS)
+)
+"""Functions whose result is an array, or what a file has in one: nothing of it is on a GPU."""
 _ARRAYS = _READ_ARRAYS | {f"numpy.{name}" for name in "array asarray stack vstack hstack concatenate".split()}
 """Functions whose result, and each slice of it, is an array of what they are given."""
 
@@ -236,7 +238,7 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
     if isinstance(value, Opaque) and value.name == "torch.load":
         return value  # a part of a checkpoint
     if isinstance(value, Opaque) and value.name in _READ_ARRAYS:
-        return Opaque(value.name)
+        return Opaque(_OF_ARRAYS)
     if isinstance(value, Opaque) and value.name == PARAMETER_GROUP and key == "params":
         return Iterated(Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD)))
     if isinstance(value, Method) and value.name == "param_groups":
