@@ -1,5 +1,6 @@
 """Branches that a program seldom takes, as their tests show: the first use of something, one pass of many, the first
-passes, values that are not finite; those that it takes where it evaluates; and those that a flag leads to."""
+passes, values that are not finite, nothing to go on with; those that it takes where it evaluates; and those that a flag
+leads to."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from functools import lru_cache
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted, last_name, modulus_in
+from accel_advisor.syntax.shapes import asks_for_something, dotted, is_amount, last_name, modulus_in
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 
@@ -157,6 +158,8 @@ def _seldom(test: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CSTN
     faulty = _asks_for_faults(test)
     if faulty is not None:
         return faulty
+    if is_amount(test.left if isinstance(test, cst.Comparison) else test) and asks_for_something(test):
+        return False  # where it asks for nothing, it may be about to fill what is empty
     counted = _counted(test)
     return _asks_for_none(test, filled, body) if counted is None else counted
 

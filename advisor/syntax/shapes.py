@@ -316,11 +316,11 @@ def asks_for_something(test: cst.BaseExpression) -> bool | None:
     """Whether a test is true where there is something (``len(x) > 0``), or where there is nothing (``x.numel() == 0``);
     None where it asks for anything else. A remainder is no amount."""
     if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
-        return False if _is_amount(test.expression) else None
+        return False if is_amount(test.expression) else None
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
-        return True if _is_amount(test) else None
+        return True if is_amount(test) else None
     only = test.comparisons[0]
-    counts = isinstance(test.left, (cst.Name, cst.Attribute)) or _is_amount(test.left)
+    counts = isinstance(test.left, (cst.Name, cst.Attribute)) or is_amount(test.left)
     if not counts or not isinstance(only.comparator, cst.Integer) or only.comparator.value != "0":
         return None
     if isinstance(only.operator, cst.Equal):
@@ -328,7 +328,7 @@ def asks_for_something(test: cst.BaseExpression) -> bool | None:
     return True if isinstance(only.operator, (cst.GreaterThan, cst.NotEqual)) else None
 
 
-def _is_amount(node: cst.BaseExpression) -> bool:
+def is_amount(node: cst.BaseExpression) -> bool:
     """Whether an expression says how many there are: ``len(x)``, ``x.numel()``, ``x.shape[0]``, ``x.size(0)``."""
     if isinstance(node, cst.Subscript):
         return isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape"

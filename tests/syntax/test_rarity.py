@@ -66,6 +66,21 @@ def test_a_test_says_nothing_of_how_often_its_branch_is_taken(body: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("test", "rare"),
+    [
+        ("len(chosen) > 0", [1]),
+        ("chosen.numel()", [1]),
+        ("not chosen.size(0) > 0", [0]),
+        ("count > 0", [None]),
+        ("len(chosen) > 4", [None]),
+        ("len(chosen) == 0", [None]),
+    ],
+)
+def test_there_is_seldom_nothing(test: str, rare: list[int | None]) -> None:
+    assert _rare(f"if {test}:\n    y = f(chosen)\nelse:\n    y = 0") == rare
+
+
+@pytest.mark.parametrize(
     ("test", "leaves"),
     [
         ("hasattr(self, 'mask')", True),
