@@ -61,8 +61,9 @@ class ChannelsLast(Rule):
         With kernels of your own, which may take the layout for granted. `view` raises where it joins channels with rows
         and columns (`x.view(len(x), -1)` before a linear layer): write `flatten(1)`. The rule is silent about models
         with other convolutions, attention or recurrent layers, permutations between convolutions (each would copy
-        images), mostly grouped ones, or reflection or replication padding before half of them (it gives channels first
-        on CUDA), small images (CIFAR), one or two in full precision, reinforcement learning, frameworks, torch < 1.5.
+        images), mostly grouped ones, or reflection or replication padding or instance normalization beside half of
+        them (they give channels first on CUDA), small images (CIFAR), one or two in full precision, reinforcement
+        learning, frameworks, torch < 1.5.
 
     Fix safety
         Unsafe: `view` may raise, and other kernels compute other last bits. Images may be converted as well; the first
@@ -96,8 +97,7 @@ class ChannelsLast(Rule):
         )
         view = "a `view` of images may raise then: `flatten(1)` does not"
         related = [also_at(where, call, view) for where, call in found.flattens]
-        if move is not None:
-            related.insert(0, also_at(document, loop, "the loop that trains"))
+        related = [also_at(document, loop, "the loop that trains"), *related] if move is not None else related
         fix = self._fix(facts, move) if move is not None and found.alone and facts.torch_name else None
         node = loop if move is None else move.node
         return self.finding(facts, node, claim, remedy, fix=fix, related=related, basis=found.basis, since=_SINCE)

@@ -23,7 +23,9 @@ class ZeroGradSetToNoneFalse(Rule):
     What it does
         Finds `zero_grad(set_to_none=False)` on an optimizer or a module, with the value written out; and `zero_grad()`
         in a loop, once a file, in projects whose pins allow only a torch from 1.7 to 1.13, which keeps the zeros by
-        default: a pin of torch itself, or one of NumPy or Python that no later torch runs with.
+        default: a pin of torch itself, or one of NumPy or Python that no later torch runs with. Where the project says,
+        if only in its README, that it may run with a torch before 1.7, which does not know the argument, the finding is
+        minor and has no fix.
 
     Why it costs time
         Every gradient is written once to be zero and then read and written again to be added to. Dropped, which is
@@ -101,6 +103,7 @@ class ZeroGradSetToNoneFalse(Rule):
         )
         remedy = "pass `set_to_none=True`, and they are dropped instead"
         edits = tuple(edit for one in called for edit in one.keyword_edits("set_to_none", "True") or ())
-        fix = Fix("Pass `set_to_none=True`", edits, Applicability.UNSAFE) if edits else None
+        older = facts.target.allows_before("torch", _KNOWN_SINCE)  # there the argument raises TypeError
+        fix = Fix("Pass `set_to_none=True`", edits, Applicability.UNSAFE) if edits and not older else None
         related = [also_at(facts.document, one.node, "so does this one") for one in others]
-        yield self.finding(facts, first.node, claim, remedy, fix=fix, related=related)
+        yield self.finding(facts, first.node, claim, remedy, fix=fix, related=related, since=_KNOWN_SINCE, minor=older)

@@ -60,6 +60,23 @@ def test_silent_behind_layers_that_undo_the_layout(pad: str, tmp_path: Path) -> 
     assert findings_of("ACC419", source.replace(f"nn.{pad}(1), ", "", 1), tmp_path)
 
 
+NORMALIZED = "nn.Conv2d(3, 8, 3), nn.{0}(8), nn.Conv2d(8, 8, 3), nn.{0}(8), nn.Conv2d(8, 8, 3), nn.Conv2d(8, 8, 3)"
+
+
+def test_silent_where_instance_normalization_undoes_the_layout(tmp_path: Path) -> None:
+    norm = "InstanceNorm2d"
+    source = program(net=f"net = nn.Sequential({NORMALIZED.format(norm)})\n", before=CAST)
+    check_pair("ACC419", Pair(source, norm, "BatchNorm2d"), tmp_path)
+    assert findings_of("ACC419", source.replace(f"nn.{norm}(8), ", "", 1), tmp_path)
+
+
+def test_instance_normalization_undoes_the_layout_and_that_of_batches_keeps_it() -> None:
+    torch = pytest.importorskip("torch")
+    images = torch.zeros(2, 8, 4, 4).to(memory_format=torch.channels_last)
+    assert torch.nn.InstanceNorm2d(8)(images).is_contiguous()
+    assert torch.nn.BatchNorm2d(8)(images).is_contiguous(memory_format=torch.channels_last)
+
+
 LINES = {
     "channels last": "net = net.to(memory_format=torch.channels_last)\n",
     "the images only": "zeros = torch.zeros(2, 3, 8, 8).to(memory_format=torch.channels_last)\n",

@@ -164,6 +164,47 @@ def test_a_loss_that_nothing_is_seen_to_call(tmp_path: Path) -> None:
     assert "`torch.log(1 - p)`, `torch.log(1 - torch.sigmoid(p))`" in found.message
 
 
+IN_A_MODULE = """
+class Focal(nn.Module):
+    def forward(self, p, y):
+        p = torch.clamp(p, 1e-4, 1.0 - 1e-4)
+        return -(y * torch.log(p) + (1.0 - y) * torch.log(1.0 - p)).mean()
+class Detector(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(*[nn.Conv2d(3, 3, 3) for _ in range(8)])
+        self.head = nn.Conv2d(3, 3, 3)
+        self.act = nn.Sigmoid()
+        self.focal = Focal()
+    def forward(self, x, y):
+        return self.focal(torch.cat([self.act(self.head(self.body(part))) for part in x.chunk(2)]), y)
+net = Detector()
+net.cuda()
+"""
+FOCAL = TRAINING.replace("net.cuda()\n", IN_A_MODULE).replace("net(x.cuda()).sum()", "net(x.cuda(), x.cuda())")
+
+
+@pytest.mark.parametrize(
+    ("instead", "condition"),
+    [
+        ("torch.cat([self.act(self.head(self.body(part))) for part in x.chunk(2)])", "x"),
+        ("self.act(self.head(self.body(part)))", "self.act(self.head(self.body(part))).float()"),
+        ("self.act(self.head(self.body(part)))", "self.head(self.body(part)).softmax(1)"),
+        ("1.0 - p)", "2.0 - p)"),
+    ],
+    ids=["of the batch", "cast", "in float32", "from two"],
+)
+def test_what_a_module_is_given_by_another_is_followed(instead: str, condition: str, tmp_path: Path) -> None:
+    assert _kept(FOCAL, tmp_path / "with") == 1
+    assert instead in FOCAL
+    assert _kept(FOCAL.replace(instead, condition), tmp_path / "without") == 0
+
+
+def test_what_is_left_of_one_in_a_module_is_named(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC417", FOCAL, tmp_path)
+    assert "leave in float32 what half precision breaks: `torch.log(1.0 - p)`" in found.message
+
+
 PLACES = TRAINING.replace(
     "net.cuda()\n",
     """

@@ -135,6 +135,25 @@ def test_zeros_by_default_are_named_where_only_an_older_torch_may_run(pin: str, 
         assert len(one.fix.edits) == 2
 
 
+@pytest.mark.parametrize(
+    ("requirements", "readme", "older"),
+    [
+        ("numpy==1.15.2", "- PyTorch 1.0", True),
+        ("numpy==1.15.2", "- PyTorch 1.8", False),
+        ("torch>=1.6,<2", "", True),
+        ("torch>=1.7,<2", "", False),
+    ],
+)
+def test_what_a_torch_before_it_may_not_know_is_no_fix(
+    requirements: str, readme: str, older: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{requirements}\n")
+    (tmp_path / "README.md").write_text(f"## Requirements\n{readme}\n")
+    found = check_one("ACC411", LOOP.format(mark=f"  # -> info {'none' if older else 'unsafe'}"), tmp_path)
+    assert [one.minor for one in found] == [older]
+    assert [one.message.endswith("(torch 1.7 or later)") for one in found] == [older]
+
+
 BY_DEFAULT = {
     "no loop": ("for step in range(9):", "if True:"),
     "dropped already": ("optimizer.zero_grad()", "optimizer.zero_grad(set_to_none=True)"),

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.queries.autocast.forward_calls import calls_of_forward, forward_of
 from accel_advisor.records.queries.evaluations.computed_values import called_on
 from accel_advisor.records.queries.gradients.fates import parameter_of
 from accel_advisor.records.queries.gradients.flows import flow_around, flow_of
-from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
+from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.tables.autocast import IN_FLOAT32, IN_HALF, LAYERS_IN_FLOAT32, LAYERS_IN_HALF
 from accel_advisor.tables.tensor_methods import CASTS, KEEPS_VALUES, MASKS, MOVES, SHAPES, TENSOR_METHODS
 
@@ -121,12 +122,19 @@ class Widths:
             given = _given_for(flow.root, entered[1], binding.name)
             return self._of(entered[0], given, depth) if given is not None else Width.OTHER
         found = []
-        for call, caller in self._facts.call_graph.calls_of(flow.root) if depth < _MOST_CALLS else ():
-            outer = flow_around(self._facts, call, caller)
+        for call, outer in self._callers(flow.root) if depth < _MOST_CALLS else ():
             given = _given_for(flow.root, call, binding.name)
-            if outer is not None and given is not None:
+            if given is not None:
                 found.append(self._of(outer, given, depth + 1))
         return _joined(found)
+
+    def _callers(self, function: cst.CSTNode) -> Iterator[tuple[cst.Call, DataFlow]]:
+        """The calls of a function, or of the modules whose ``forward`` it is, each with what it stands in."""
+        for call, caller in self._facts.call_graph.calls_of(function):
+            outer = flow_around(self._facts, call, caller)
+            if outer is not None:
+                yield call, outer
+        yield from calls_of_forward(self._facts, function)
 
     def _of_call(self, flow: DataFlow, call: cst.Call, depth: int) -> Width:
         if id(call) in self._models:
@@ -166,9 +174,7 @@ class Widths:
 
     def _made_by(self, flow: DataFlow, call: ModuleCall, module: Module, depth: int) -> Width:
         if module.cls is not None:
-            methods = (methods_of(one.node).get("forward") for one in module.cls.lineage())
-            forward = next((one for one in methods if one is not None), None)
-            entry = flow, call.node
+            forward, entry = forward_of(module), (flow, call.node)
             return (
                 self._returned(forward, depth + 1, entry)
                 if forward is not None and depth < _MOST_CALLS

@@ -40,9 +40,9 @@ _BARS = (
     *within("torch.utils.cpp_extension", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
 )
 """Layers that have no such layout, or want rows of another one; kernels of one's own; and what trains on few images."""
-_PADS = calls("torch.nn.ReflectionPad2d"), calls("torch.nn.ReplicationPad2d")
-"""Layers whose kernels for CUDA give images with the channels first, however they get them. Source: ReflectionPad.cu
-and ReplicationPadding.cu of torch."""
+_UNDOES = tuple(calls(f"torch.nn.{name}") for name in ("ReflectionPad2d", "ReplicationPad2d", "InstanceNorm2d"))
+"""Layers that give images with the channels first on CUDA, however they get them. Source: ReflectionPad.cu and
+ReplicationPadding.cu of torch; instance normalization does so on the host as well (torch 2.13)."""
 _NAMES_SMALL = re.compile(r"\b(?:CIFAR|(?:Fashion|K)?MNIST|SVHN)", re.IGNORECASE)
 _HALVES = (AnyCall("autocast"), *methods("Module", "half", "bfloat16"), *within("apex.amp"))
 """Frameworks that leave the layout to the program."""
@@ -117,11 +117,11 @@ def channels_first(facts: Facts) -> ChannelsFirst | None:
 
 def _convolves(facts: Facts) -> bool:
     """Whether a program builds a network of convolutions over all channels, or takes one of torchvision, by its class
-    or by its name, and has none that are mostly of convolutions over single channels, or of such that stand behind a
+    or by its name, and has none that are mostly of convolutions over single channels, or of such that stand beside a
     layer which undoes the layout."""
     dense, grouped = (sum(len(one.document.once(kind)) for one in facts.program) for kind in (_dense, _grouped))
-    padded = max(sum(len(one.operations_of(*kind)) for one in facts.program) for kind in _PADS)
-    if 2 * padded >= max(dense, 1):
+    undone = max(sum(len(one.operations_of(*kind)) for one in facts.program) for kind in _UNDOES)
+    if 2 * undone >= max(dense, 1):
         return False
     if dense >= _MANY or grouped:
         return dense >= max(_MANY, 3 * grouped)
