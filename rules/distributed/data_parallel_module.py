@@ -30,7 +30,8 @@ class DataParallelModule(Rule):
     Why it costs time
         DataParallel copies the model to every GPU in every step, runs all replicas in threads of one Python process,
         which hold each other up, and gathers all outputs on one GPU. DistributedDataParallel has a process for each GPU
-        and exchanges only gradients, while the backward pass still runs.
+        and exchanges only gradients, while the backward pass still runs. It does so in the first backward pass behind
+        a call of the model: the message says so where one keeps the graph (`retain_graph=True`).
 
     Example
         from torch import nn
@@ -71,6 +72,8 @@ class DataParallelModule(Rule):
         if not facts.names_gpu_anywhere or (beside and not facts.trains):
             return
         wrappings = facts.operations_of(*WRAPPERS)
+        backwards = facts.program.operations_of(AnyCall("backward")) if wrappings else ()
+        again = next((one for one in backwards if one.gives("retain_graph", True, 1)), None)
         for operation in wrappings:
             if self._has_one_device(facts, operation) or never_runs(facts, operation):
                 continue
@@ -79,6 +82,10 @@ class DataParallelModule(Rule):
             remedy = "use DistributedDataParallel with a process for each GPU"
             if beside:
                 remedy = "let several GPUs take the way of DistributedDataParallel that this program has, too"
+            elif again is not None:
+                kept = again.document.code(again.node)
+                remedy += "; it adds up the gradients of one backward pass for each call: "
+                remedy += f"join the losses, if `{kept}` keeps the graph for another"
             lasting = facts.trains and facts.document.notebook is None and not beside
             severity = Severity.WARNING if lasting else Severity.INFO
             alone = sum(one.function is operation.function for one in wrappings) == 1

@@ -117,6 +117,18 @@ def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC501", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
 
 
+def test_one_backward_pass_for_each_call_is_asked_for_where_another_follows(tmp_path: Path) -> None:
+    step = "    loss = model(x).sum()\n    loss.backward(retain_graph=True)\n    optimizer.step()\n"
+    source = IMPORTS + (
+        "model = nn.DataParallel(nn.Linear(8, 2)).cuda()\noptimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+        "for x in DataLoader(torch.randn(64, 8)):\n" + step
+    )
+    (found,) = findings_of("ACC501", source, tmp_path)
+    assert "join the losses, if `loss.backward(retain_graph=True)` keeps the graph for another" in found.message
+    (found,) = findings_of("ACC501", source.replace("retain_graph=True", ""), tmp_path)
+    assert "backward" not in found.message
+
+
 def test_data_parallel_in_a_notebook_is_information(tmp_path: Path) -> None:
     source = RANKS_OF_TWO_LAYERS + "model = nn.DataParallel(Net()).cuda()\nloader = DataLoader(conf.data)\n" + TRAIN
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": source}
