@@ -420,8 +420,8 @@ def test_the_place_where_a_tensor_is_filled_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("constructor", "remedy"),
     [
-        ("LongTensor", 'torch.empty(..., dtype=torch.long, device="cuda")'),
-        ("FloatTensor", 'torch.empty(..., device="cuda")'),
+        ("LongTensor", 'torch.empty(..., dtype=torch.long, device="cuda")`, and fill it there instead'),
+        ("FloatTensor", 'torch.empty(..., device="cuda")`, and fill it there instead'),
     ],
 )
 def test_the_remedy_for_an_old_constructor_keeps_its_type(constructor: str, remedy: str, tmp_path: Path) -> None:

@@ -220,8 +220,8 @@ def _found(
     assert isinstance(fills[0].node, cst.Call)
     old = fills[0].does(*OF_LISTS)  # its tensors are on the host wherever others are
     typed = f"dtype={dtype}, {keywords}" if (dtype := _dtype(fills[0])) and "dtype=" not in keywords else keywords
-    maker = "arange" if _counts_up(fills[0]) else "empty"
-    remedy = f"make it with `torch.{maker}(..., {typed})`" if old else f"pass `{keywords}` to it"
+    maker, then = ("arange", "") if _counts_up(fills[0]) else ("empty", ", and fill it there")
+    remedy = f"make it with `torch.{maker}(..., {typed})`{then}" if old else f"pass `{keywords}` to it"
     same, asked = all(map(_fills_the_same, fills)), is_for_evaluations(fills[0])
     evaluates = asked or _only_evaluates(fills[0])
     apart = evaluates or happens_apart(facts, *fills)
