@@ -18,8 +18,8 @@ _BINDS_BY_TEXT = frozenset({"__getattr__", "globals", "vars", "exec", "setattr",
 
 def cannot_start(document: Document, documents: Sequence[Document]) -> bool:
     """Whether a script imports, under no condition, a name that does not occur in the file beside it, or below, that it
-    imports it from: where a script runs, its own folder is searched first."""
-    if not is_script(document, documents):
+    imports it from: where a script runs, its own folder is searched first, unless it says otherwise."""
+    if not is_script(document, documents) or "sys.path" in document.text:
         return False
     files = {one.path: one for one in documents}
     for module, names in document.once(_imported_first):

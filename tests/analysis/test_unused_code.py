@@ -207,6 +207,9 @@ USED = {
     "a script that may import what is not there": _whole(
         "from layers import Missing", "if nn:\n    from layers import Missing"
     ),
+    "a script that looks into another folder first": _whole(
+        "from layers", "import sys\nsys.path.insert(0, '..')\nfrom layers"
+    ),
     "a script that imports from elsewhere": _whole("from layers import Missing", "from nets import Missing"),
     "what a file takes of others": _whole("class Left", "from nets import *\nclass Left"),
     "what a file makes names of": _whole("class Left", "globals().update(found())\nclass Left"),
