@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.loaders.unshared_evaluations import (
+from accel_advisor.records.queries.evaluations.unshared_evaluations import (
     reads_everything,
     trains_beside_divided,
     unshared_evaluations,

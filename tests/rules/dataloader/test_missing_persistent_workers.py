@@ -324,7 +324,7 @@ def test_minor_where_every_training_reads_its_loss_as_torch_did_until_0_4(
 ) -> None:
     (tmp_path / "requirements.txt").write_text(f"{stated}\n")
     trains = "loss = model(x).sum()\n        loss.backward()\n        print("
-    epochs = EPOCHS.replace("model(x).sum().backward()", f"{trains}{read})")
+    epochs = EPOCHS.replace("model(x).sum().backward()", f"{trains}{read})").replace("10", "100")
     beside = "import torch\nmodel = torch.nn.Linear(2, 2)\n" + EPOCHS.replace("loader", "torch.zeros(9, 2)")
     (tmp_path / "beside.py").write_text(beside.replace("model(x).sum().backward()", f"{trains}{other})"))
     (tmp_path / "train.py").write_text(STAGED_FILES + "import beside\n" + LOADER + epochs)

@@ -15,7 +15,7 @@ TRAINING = (
     + """
 loader = DataLoader(photos, num_workers=8)
 held = DataLoader(photos, num_workers=2)
-for epoch in range(10):
+for epoch in range(100):
     for x, y in loader:
         step(x.cuda(), y.cuda())
     for x, y in held:
@@ -72,6 +72,32 @@ def test_minor_where_the_restart_does_not_show_and_aside_where_nobody_knows(
 ) -> None:
     source = "import os\nimport torchvision\n" + TRAINING.replace("DataLoader(photos, num_workers=8)", loader, 1)
     assert _weights(source, tmp_path)[0] == weights
+
+
+@pytest.mark.parametrize(
+    ("epochs", "minor"),
+    [
+        ("range(100)", False),
+        ("range(99)", True),
+        ("tqdm.tqdm(range(1, 201), desc='epochs')", False),
+        ("range(150, 200)", True),
+        ("range(args.first, args.epochs)", False),
+        ("tqdm.trange(1, args.epochs + 1)", False),
+        ("range(args.first, args.short)", True),
+        ("range(args.unknown)", True),
+        ("itertools.count()", True),
+        ("itertools.count()  # of 'cifar'", False),
+    ],
+)
+def test_minor_where_few_epochs_are_known(epochs: str, minor: bool, tmp_path: Path) -> None:
+    head = (
+        "import argparse\nimport itertools\nimport tqdm\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--first', type=int, default=0)\nparser.add_argument('--epochs', type=int, default=120)\n"
+        "parser.add_argument('--short', type=int, default=12)\nparser.add_argument('--unknown', type=int)\n"
+        "args = parser.parse_args()\n"
+    )
+    source = head + TRAINING.replace("in range(100):", f"in {epochs.partition('  #')[0]}:")
+    assert _weights(source + epochs.partition("  ")[2], tmp_path)[0] == (minor, False)
 
 
 @pytest.mark.parametrize(
