@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import libcst as cst
 
+from accel_advisor.analysis.imports_by_text import beginning, imported_by_text
 from accel_advisor.analysis.units import Unit, definitions_in, units_in
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.imports import modules_imported
@@ -59,11 +60,13 @@ class RunningCode:
         evaluated = [(one, first) for one in documents for first in one.once(_modules_evaluated) or ()]
         modules = [one.imported[first] for one, first in asked + opened + evaluated if first in one.imported]
         found = [self._files_of(full) for full in modules if self._is_here(full)]
+        texts = {full for one in documents for full in one.once(imported_by_text) or () if self._is_here(full)}
+        by_text = [self._files_of(full) for full in texts]
         self.takes_members = bool(found)
-        self._takes_any = not all(found)
-        self._taken_apart = self._with_what_they_take({path for paths in found for path in paths})
+        self._takes_any = not all((*found, *by_text))
+        self._taken_apart = self._with_what_they_take({path for paths in (*found, *by_text) for path in paths})
         self._take_by_text()
-        self._loaded = self._find_loaded()
+        self._loaded = self._find_loaded({path for paths in by_text for path in paths})
         self._idle = self._sweep(is_plain)
 
     def is_loaded(self, document: Document) -> bool:
@@ -84,11 +87,8 @@ class RunningCode:
         """The files of what a full name may mean: a module, or a package with all that lies in it; none where it may be
         something that a module defines."""
         end = os.path.join(os.sep, *full.strip(".").split("."))
-        folders = {
-            os.path.dirname(one.path) for one in self._documents if one.path.endswith(f"{end}{os.sep}__init__.py")
-        }
-        inside = tuple(one + os.sep for one in folders)
-        return {one.path for one in self._documents if one.path.endswith(end + ".py") or one.path.startswith(inside)}
+        paths = [one.path for one in self._documents]
+        return {one for one in paths if one.endswith(end + ".py") or f"{end}{os.sep}" in one}
 
     def _with_what_they_take(self, paths: set[str]) -> set[str]:
         """Files of which anything may be asked for by its name, with those that they take all of; what else they import
@@ -121,8 +121,10 @@ class RunningCode:
         names = document.once(_modules_evaluated)
         return names is not None and names <= document.imported.keys()
 
-    def _find_loaded(self) -> frozenset[str]:
-        loaded = {one.path for one in self._documents if one.once(does_something) or self._is_called_into(one)}
+    def _find_loaded(self, by_text: set[str]) -> frozenset[str]:
+        loaded = {
+            one.path for one in self._documents if one.once(does_something) or self._is_called_into(one)
+        } | by_text
         while True:
             imported = {name for one in self._documents if one.path in loaded for name in one.once(modules_imported)}
             more = {one.path for one in self._documents if _stem(one) in imported} - loaded
@@ -239,21 +241,9 @@ def _modules_evaluated(tree: cst.Module) -> frozenset[str] | None:
     """The names with which the texts begin that a file evaluates (``eval("models." + name)``); None where one of them
     may begin with anything."""
     called = [one for one in descendants(tree, cst.Call) if type(one.func) is cst.Name and one.func.value == "eval"]
-    found = [_LEADING.match(_beginning(one.args[0].value)) if one.args else None for one in called]
+    found = [_LEADING.match(beginning(one.args[0].value)) if one.args else None for one in called]
     names = [one.group(1) for one in found if one is not None]
     return frozenset(names) if len(names) == len(called) else None
-
-
-def _beginning(text: cst.BaseExpression) -> str:
-    """What is written out of a text at its beginning; empty where nothing is."""
-    while isinstance(text, cst.BinaryOperation):
-        text = text.left
-    if isinstance(text, cst.Call) and isinstance(text.func, cst.Attribute):  # "...".format
-        text = text.func.value
-    if isinstance(text, cst.FormattedString):
-        return text.parts[0].value if text.parts and isinstance(text.parts[0], cst.FormattedStringText) else ""
-    value = text.evaluated_value if isinstance(text, cst.SimpleString) else ""
-    return value if isinstance(value, str) else ""
 
 
 def _may_register(decorator: cst.Decorator) -> bool:

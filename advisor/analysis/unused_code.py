@@ -13,6 +13,7 @@ from functools import cached_property
 import libcst as cst
 
 from accel_advisor.analysis.broken_scripts import cannot_start
+from accel_advisor.analysis.imports_by_text import imported_by_text
 from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, READ_BY_OTHERS, RunningCode, is_script, texts_read
 from accel_advisor.analysis.units import WORD
 from accel_advisor.finding import Finding
@@ -30,10 +31,8 @@ MOST_CHARACTERS = 1_000_000
 
 _BUILT = re.compile(r"^\[(?:build-system|project|tool\.poetry)\]", re.MULTILINE)
 _WORDS = re.compile(rb"[A-Za-z_]\w*")
-_BY_TEXT = frozenset({"exec", "__import__"})
-"""Functions of Python that may import anything by its text."""
 _BY_TEXT_ELSEWHERE = frozenset(
-    "import_module __subclasses__ __init_subclass__ instantiate hydra fire LightningCLI iter_modules entry_points "
+    "__subclasses__ __init_subclass__ instantiate hydra fire LightningCLI iter_modules entry_points "
     "getmembers run_path run_module".split()
 )
 """Names that stand where others are found so, or classes by their bases."""
@@ -197,12 +196,14 @@ def _mentions(node: cst.CSTNode) -> Counter[str]:
 
 
 def _finds_by_text(tree: cst.Module) -> bool:
-    """Whether a text finds functions or classes by theirs."""
+    """Whether a text finds functions or classes by theirs, or any module."""
+    if imported_by_text(tree) is None:
+        return True
     if "_target_" in _mentions(tree) or not _BY_TEXT_ELSEWHERE.isdisjoint(mentioned_in(tree)):
         return True
     called = (one.func for one in descendants(tree, cst.Call))
     parts = (dotted(one) for one in descendants(tree, cst.Attribute) if one.attr.value == "modules")
-    return "sys.modules" in parts or any(type(one) is cst.Name and one.value in _BY_TEXT for one in called)
+    return "sys.modules" in parts or any(type(one) is cst.Name and one.value == "exec" for one in called)
 
 
 def _classes(tree: cst.Module) -> tuple[cst.ClassDef, ...]:

@@ -18,7 +18,7 @@ from accel_advisor.tables.torch_modules import CONTAINERS, PARAMETER_GROUP
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
 from accel_advisor.values.scope import Scope
-from accel_advisor.values.store import ANY, OPEN
+from accel_advisor.values.store import ANY, ESCAPED, OPEN
 from accel_advisor.values.values import (
     ABSENT,
     UNKNOWN,
@@ -82,7 +82,16 @@ def element_of(machine: Machine, value: Value) -> Value:
     if isinstance(value, Opaque) and value.name in ("module.children", "module.modules", "module.named_children"):
         part = join_all(parts_of(machine, value.arguments[0])) if isinstance(value.arguments[0], Module) else UNKNOWN
         return Sequence((UNKNOWN, part)) if value.name == "module.named_children" else part
+    if isinstance(value, Opaque) and value.name in ("module.parameters", "module.named_parameters"):
+        one = parameter_of(machine, value.arguments[0])
+        return Sequence((UNKNOWN, one)) if value.name == "module.named_parameters" else one
     return part_of(machine, value) if isinstance(value, Module) else UNKNOWN
+
+
+def parameter_of(machine: Machine, module: Value) -> Tensor:
+    """One of a module's parameters: it lives where the module does."""
+    known = isinstance(module, Module) and machine.store.get(module, ESCAPED) is None
+    return Tensor(machine.place_of(module) if known and isinstance(module, Module) else SOMEWHERE)
 
 
 def mask_of(owner: Value, index: Value, code: cst.BaseExpression) -> Tensor | None:

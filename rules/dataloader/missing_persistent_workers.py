@@ -68,9 +68,9 @@ class DataLoaderMissingPersistentWorkers(Rule):
     When to ignore it
         Where the data set changes between epochs: workers that live on keep the copy that they began with. The rule is
         silent where it sees that, where the loop over epochs names an unknown data set, where samples are in memory,
-        beside pipelines of torchrec, and where loops make many loaders. Select it for loaders that only evaluate, large
-        data, epochs of over 1000 batches, less than 100 of them where nothing else says that they are short, and
-        workers that only a file of settings counts. Few forked workers for unknown data are one finding.
+        where a loop over a loader stands in one over it, for torchrec, and where loops make many loaders. Select it for
+        loaders that only evaluate, large data, epochs of over 1000 batches, under 100 epochs where nothing says that
+        they are short, and workers that only a file of settings counts. Few workers for unknown data are one finding.
 
     Fix safety
         Unsafe: random generators and caches of the workers live on from one epoch to the next.

@@ -124,7 +124,19 @@ def _whole(instead: str, text: str) -> tuple[dict[str, str], str]:
     return files, "run.py"
 
 
+NETS = {"nets/__init__.py": "", "nets/small.py": "def build():\n    pass\n"}
+
+
+def _by_text(imports: str) -> tuple[dict[str, str], str]:
+    """A script that imports modules by texts, beside a package for such modules."""
+    return {**FILES, **NETS, "train.py": f"{TRAIN}import importlib\n{imports}\n"}, "layers.py"
+
+
 LEFT = {
+    "modules of a package by their texts": _by_text("importlib.import_module('nets.' + input()).build()"),
+    "modules of a package, which a text begins": _by_text("__import__(f'nets.small_{input()}', fromlist=['build'])"),
+    "a module by its whole text": _by_text("importlib.import_module('nets.small')"),
+    "a module of a library by its text": _by_text("importlib.import_module('json')"),
     "a script that imports what is not there": (BROKEN, "run.py"),
     "a branch that no call asks for": (OPTIONS, "moves.py"),
     "a branch of forward for an attribute that nothing sets": (MEASURED, "heads.py"),
@@ -284,6 +296,17 @@ USED = {
         "trainer.py",
     ),
     "a module by its text": _with("import importlib\nimportlib.import_module(input())\n"),
+    "a module by a text that begins no package": _by_text("importlib.import_module('nets' + input())"),
+    "a module by a text of its own package": _by_text("importlib.import_module('.' + input(), 'nets')"),
+    "this module by its text": _by_text("importlib.import_module('layers')"),
+    "a function that imports, by another name": _by_text("load = importlib.import_module\nload(input())"),
+    "what modules of a package know of it": (
+        {
+            **_by_text("importlib.import_module('nets.' + input()).build()")[0],
+            "nets/small.py": "from layers import Left\n",
+        },
+        "layers.py",
+    ),
     "classes by their base": _with("print(layers.nn.Module.__subclasses__())\n"),
     "settings that name classes": _with("import hydra\n"),
     "a name in its own file": ({**FILES, "layers.py": LAYERS + "ALL = [Left]\n"}, "layers.py"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.iteration import element_of, next_of
+from accel_advisor.interpreter.iteration import element_of, next_of, parameter_of
 from accel_advisor.interpreter.library.device_moves import move_all
 from accel_advisor.interpreter.library.dicts import default_mapping, made_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:
     """What calling the library object ``name`` returns."""
     recorder = machine.recorder
-    if "." in name or (name in READS_TENSOR and any(isinstance(one, Tensor) for one in arguments.values())):
+    if "." in name or (name in READS_TENSOR and any(map(_holds_tensor, arguments.values()))):
         recorder.operation(machine.frame, node, Call(name), None, arguments)
     if name in SAVES and arguments.positional:
         note_saved_states(machine, arguments.positional[0].value, node)
@@ -130,15 +130,15 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
     if name == "next" and arguments.positional:
         given = _iterated(machine, arguments.positional[0])
         if isinstance(given, Opaque) and given.name == "module.parameters":
-            return _parameter(machine, given.arguments[0])
+            return parameter_of(machine, given.arguments[0])
         element = next_of(machine, given)
         note_first_batch(machine, arguments, node)
         recorder.take_one(machine.frame, element)
         return element
-    if name in ("sum", "abs") and arguments.positional:
+    if name in ("sum", "abs", "max", "min") and arguments.positional:
         added = arguments.positional[0].value
-        if name == "sum" and isinstance(added, (Iterated, Sequence)):
-            added = element_of(machine, added)  # numbers, or tensors of which each is like the sum
+        if name != "abs" and isinstance(added, (Iterated, Sequence)):
+            added = element_of(machine, added)  # numbers, or tensors of which each is like the result
         if isinstance(added, Tensor):
             return replace(added, loader=None, path=(), scalar=False, born=None, mask=False, fills=frozenset())
     if name == "collections.defaultdict":
@@ -261,12 +261,6 @@ def _birth(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
     )
 
 
-def _parameter(machine: Machine, module: Value) -> Value:
-    """One of a module's parameters: it lives where the module does."""
-    known = isinstance(module, Module) and machine.store.get(module, ESCAPED) is None
-    return Tensor(machine.place_of(module) if known and isinstance(module, Module) else SOMEWHERE)
-
-
 def _flattened(machine: Machine, arguments: Arguments) -> list[Value]:
     found: list[Value] = []
     for value in (*arguments.values(), *arguments.rest):
@@ -279,6 +273,16 @@ def _flattened(machine: Machine, arguments: Arguments) -> list[Value]:
         else:
             found.append(value)
     return found
+
+
+def _holds_tensor(value: Value) -> bool:
+    """Whether something is a tensor, or a list of tensors."""
+    held = (
+        value.items
+        if isinstance(value, Sequence)
+        else options_of(value.element if isinstance(value, Iterated) else value)
+    )
+    return any(isinstance(one, Tensor) for one in held)
 
 
 def _is_module_class(name: str) -> bool:

@@ -116,6 +116,9 @@ PAIRS = {
         "for epoch in range(10):\n    loader = DataLoader(files, num_workers=2)\n",
         "loader = DataLoader(files, num_workers=2)\nfor epoch in range(10):\n",
     ),
+    "gone over within itself": Pair(
+        FILES + LOADER + EPOCHS + "        for y in loader:\n            print(y)\n", "for y in loader", "for y in x"
+    ),
     "unknown data that the epochs have": Pair(
         FILES + LOADER.replace("files", "conf.data") + EPOCHS + "    conf.change(conf.data)\n", "conf.change", "len"
     ),

@@ -170,6 +170,39 @@ def test_minor_where_only_an_evaluation_calls_it_beside_the_one_that_learns(tmp_
     assert _minor(alone, tmp_path) == [True, False]
 
 
+LOADED = (
+    IMPORTS
+    + """
+net = nn.DataParallel(nn.Linear(8, 2))
+net.load_state_dict(torch.load("net.pt"))
+net = net.module.cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in DataLoader([(1, 2)]):
+    net(x.cuda()).sum().backward()
+    optimizer.step()
+"""
+)
+STILL = {
+    "not taken off": ("net = net.module.cuda()", "net = net.cuda()"),
+    "taken off by another name": ("net = net.module.cuda()", "inner = net.module.cuda()"),
+    "taken off now and then": ("net = net.module", "if optimizer:\n    net = net.module"),
+    "used before": (
+        "net = net.module",
+        "for x, y in DataLoader([(3, 4)]):\n    net(x.cuda()).sum().backward()\nnet = net.module",
+    ),
+    "kept before": ("net = net.module", "kept = [net]\nnet = net.module"),
+}
+
+
+def test_minor_where_it_is_taken_off_before_it_is_used(tmp_path: Path) -> None:
+    assert _minor(LOADED, tmp_path) == [True]
+
+
+@pytest.mark.parametrize("case", STILL)
+def test_worth_a_warning_where_it_is_there_when_it_is_used(case: str, tmp_path: Path) -> None:
+    assert _minor(LOADED.replace(*STILL[case]), tmp_path) == [False]
+
+
 LOOKS = "net = nn.DataParallel(nn.Linear(8, 2).cuda())\nnet.load_state_dict(torch.load('net.pt'))\nbest = net.module\n"
 
 

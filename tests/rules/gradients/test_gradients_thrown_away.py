@@ -99,6 +99,48 @@ SILENT = {
     "it only gives values": Pair(
         PROGRAM.replace("-d(fake).mean()", "-(fake * d(fake).detach()).mean()"), ".detach()).mean()", ").mean()"
     ),
+    "a reward that numpy computes": Pair(
+        PROGRAM.replace("-d(fake).mean()", "torch.tensor(numpy.mean(d(fake))) - g(z)").replace(
+            "import conf", "import conf, numpy"
+        ),
+        "numpy.mean(d(fake))",
+        "d(fake).mean()",
+    ),
+    "a number that a function of the program reads": Pair(
+        PROGRAM.replace("-d(fake).mean()", "read(d(fake).mean()) - g(z).mean()").replace(
+            "def loss_of",
+            "def read(x):\n    if isinstance(x, float):\n        return x\n    return x.item()\ndef loss_of",
+        ),
+        "return x.item()",
+        "return x.sum()",
+    ),
+    "what an enumeration counts": Pair(
+        PROGRAM.replace(
+            "loss = -d(fake).mean()",
+            "loss = -g(z).mean()\n    for i, s in enumerate(d(fake)):\n        loss = loss + i",
+        ),
+        "loss + i",
+        "loss + s",
+    ),
+    "what is zipped beside it": Pair(
+        PROGRAM.replace(
+            "loss = -d(fake).mean()",
+            "loss = -g(z).mean()\n    for a, s in zip(g(z), d(fake)):\n        loss = loss + a",
+        ),
+        "loss + a",
+        "loss + s",
+    ),
+    "what is drawn from it": Pair(
+        PROGRAM.replace("-d(fake).mean()", "-g(z).mean() + d(fake).softmax(1).multinomial(1)"), "multinomial", "cumsum"
+    ),
+    "values under a manager that is called so": Pair(
+        PROGRAM.replace(
+            "loss = -d(fake).mean()",
+            "loss = -g(z).mean()\n    with conf.no_grad_or_nothing():\n        s = d(fake)\n    loss = loss + s",
+        ),
+        "no_grad_or_nothing",
+        "nothing",
+    ),
     "values under no_grad": Pair(
         PROGRAM.replace(
             "    loss = -d(fake).mean()", "    with torch.no_grad():\n        s = d(fake)\n    loss = (fake * s).sum()"

@@ -319,7 +319,14 @@ def _base(node: cst.CSTNode) -> cst.CSTNode:
 
 
 def _part(value: cst.BaseExpression, index: int, count: int) -> cst.BaseExpression:
-    """The element of a display that a target of the same length takes; else the whole value."""
+    """The element of a display that a target of the same length takes, what ``zip`` takes it from, or the number that
+    ``enumerate`` counts by, which comes of nothing else; else the whole value."""
     if isinstance(value, (cst.Tuple, cst.List)) and len(value.elements) == count:
         return value.elements[index].value
+    if type(value) is cst.Call and type(value.func) is cst.Name and all(not one.star for one in value.args):
+        given = [one.value for one in value.args]
+        if value.func.value == "zip" and len(given) == count:
+            return given[index]
+        if value.func.value == "enumerate" and given and count == 2:
+            return given[0] if index else value.func
     return value

@@ -23,7 +23,8 @@ _BUILT_IN = frozenset("len float int bool str repr print format range isinstance
 _WITHOUT_GRAPH = frozenset(
     (
         "item tolist numpy argmax argmin size dim numel eq ne gt ge lt le isnan isinf isfinite nonzero argsort "
-        "bincount zeros_like ones_like full_like rand_like randn_like empty_like new_zeros new_ones new_full new_tensor"
+        "bincount multinomial "
+        "zeros_like ones_like full_like rand_like randn_like empty_like new_zeros new_ones new_full new_tensor"
     ).split()
 )
 _LOGS = re.compile(r"log|print|^add_|write|save|plot|show|draw|display", re.IGNORECASE)
@@ -177,7 +178,7 @@ def _stops(manager: cst.CSTNode) -> bool:
     name = last_name(manager.func if isinstance(manager, cst.Call) else manager)
     if name == "set_grad_enabled" and isinstance(manager, cst.Call) and manager.args:
         return dotted(manager.args[0].value) != "True"
-    return name in _STOPS
+    return name in _STOPS or "no_grad" in name  # as one that a program defines for several versions of torch is called
 
 
 def parameter_of(function: cst.CSTNode, call: cst.Call, argument: cst.Arg) -> str:

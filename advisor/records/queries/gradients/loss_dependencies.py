@@ -11,6 +11,7 @@ import libcst as cst
 from accel_advisor.records.queries.gradients.fates import gives_values, is_unrecorded, parameter_of
 from accel_advisor.records.queries.gradients.flows import document_of, flow_of
 from accel_advisor.records.queries.gradients.networks import Networks
+from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import children
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _MOST_CALLS = 2
 """How many calls of the program's functions are followed, one within another."""
 _WITHOUT_GRAPH = (cst.Comparison, cst.Lambda)
+_OF_THE_HOST = ("math.", "numpy.")
+"""What begins the names of functions that compute no tensors."""
 _PLAIN = frozenset({"data", "shape", "grad", "dtype", "device"})
 
 
@@ -109,12 +112,12 @@ class Dependencies:
         flow = frame.flow
         name = last_name(call.func)
         stops = name == "detach" or gives_values(call) or dotted(call.func).endswith("autograd.grad")
-        if stops or is_unrecorded(flow, call):
+        document = document_of(self._facts, flow)
+        if stops or is_unrecorded(flow, call) or full_name(document.imported, call.func).startswith(_OF_THE_HOST):
             return
         network = self._networks.called_by(flow, call, self._networks.trained, frame.names)
         inside: list[DataFlow] = []
         if network:
-            document = document_of(self._facts, flow)
             self._found.setdefault(id(call), Reached(document, call, network, above))
             above |= {network}
         else:
@@ -125,8 +128,10 @@ class Dependencies:
         for inner in inside:
             given = {parameter_of(inner.root, call, one): one.value for one in call.args}
             given = {key: value for key, value in given.items() if key}
-            for end in inner.of(cst.Return):
-                if isinstance(end, cst.Return) and end.value is not None:
-                    self._follow(_Frame(inner, given, frame, (*frame.way, id(call))), end.value, above)
+            ends = [one.value for one in inner.of(cst.Return) if isinstance(one, cst.Return) and one.value is not None]
+            if any(isinstance(one, cst.Call) and gives_values(one) for one in ends):
+                continue  # who returns `x.item()` gives back numbers, also where it returns `x`, which was one before
+            for end in ends:
+                self._follow(_Frame(inner, given, frame, (*frame.way, id(call))), end, above)
         for argument in call.args if not inside else ():
             self._follow(frame, argument.value, above)

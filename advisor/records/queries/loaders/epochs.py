@@ -133,7 +133,16 @@ def _starts_anew(facts: Facts, loader: LoaderCall) -> bool:
         return False  # where no workers are better than workers that live on
     if not (loader.works or loader.feeds_gpu or loader.transfers):
         return False  # which is tried out, and not trained on
+    if any(_takes_anew(one, other) for one in loader.loops for other in loader.loops):
+        return False  # workers that live on begin anew for the inner loop, and the outer one loses its place
     return not loader.suffers(IssueKind.CHANGED) and not _may_change(facts, loader)
+
+
+def _takes_anew(inner: Loop, outer: Loop) -> bool:
+    """Whether a loop stands in another, and does not go over what that gives it, as over one loader of a list."""
+    if not inner.is_within(outer) or not isinstance(inner.node, cst.For) or outer.target is None:
+        return False
+    return names_read_in(inner.node.iter).isdisjoint(names_read_in(outer.target))
 
 
 def spelled_workers(loader: LoaderCall) -> cst.BaseExpression | None:

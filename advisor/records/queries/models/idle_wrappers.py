@@ -44,6 +44,7 @@ def is_idle(facts: Facts, wrapping: Operation, *, alone: bool) -> bool:
     if isinstance(target, cst.Name):
         if function is None and (facts.is_read_elsewhere(target.value) or _reads_before(around[:start], target.value)):
             return False
+        done |= _behind_another(around, statement, target.value)
         return uses.are_idle([one for one in around if id(one) not in done], target.value, function)
     if not isinstance(target, cst.Attribute) or not isinstance(target.value, cst.Name):
         return False
@@ -136,12 +137,36 @@ def _is(node: cst.CSTNode | None, name: str) -> bool:
 
 def _hands_on(assign: cst.Assign, name: str) -> bool:
     """Whether another name is bound to what a method gives that returns the wrapper itself: ``other = net.cuda()``."""
-    value = assign.value
+    called = isinstance(assign.value, cst.Call)
+    return called and _gives_itself(assign.value, name) and not all(_is(one.target, name) for one in assign.targets)
+
+
+def _gives_itself(value: cst.BaseExpression, name: str) -> bool:
+    """Whether an expression is the wrapper of this name, or what a method gives that returns it."""
     while isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
         if value.func.attr.value not in _GIVES_ITSELF:
             return False
         value = value.func.value
-    return value is not assign.value and _is(value, name) and not all(_is(one.target, name) for one in assign.targets)
+    return _is(value, name)
+
+
+def _behind_another(nodes: Sequence[cst.CSTNode], statement: cst.Assign, name: str) -> set[int]:
+    """What stands, by identity, behind a statement that binds a name to something else (``net = net.module``), in the
+    same block as the one that binds it to a wrapper."""
+    bodies = (one.body for one in nodes if isinstance(one, (cst.Module, cst.IndentedBlock)))
+    lines = next((body for body in bodies if any(statement in _simple(line) for line in body)), ())
+    own = next((at for at, line in enumerate(lines) if statement in _simple(line)), len(lines))
+    binds = [one for line in lines[own + 1 :] for one in _simple(line) if isinstance(one, cst.Assign)]
+    other = next((one for one in binds if any(_is(each.target, name) for each in one.targets)), None)
+    if other is None or _gives_itself(other.value, name):
+        return set()
+    inside = {id(one) for one in descendants(other)}
+    last = max(at for at, one in enumerate(nodes) if id(one) in inside)
+    return {id(one) for one in (*descendants(other.targets[0]), *nodes[last + 1 :])}
+
+
+def _simple(line: cst.CSTNode) -> Sequence[cst.BaseSmallStatement]:
+    return line.body if isinstance(line, cst.SimpleStatementLine) else ()
 
 
 def _evaluates(function: cst.FunctionDef, name: str) -> bool:

@@ -377,8 +377,8 @@ def _read(operation: Operation, context: OperationContext) -> tuple[Given, ...]:
         return (context.given("repeats", _REPEATS[operation.what]),)
     if operation.does(*_TAKE_SIZES):
         return tuple(each for one in context.positional for each in one.items or (one,))
-    if operation.does(*_COMPARES) and len(context.values) > 1:
-        return context.values
+    if operation.does(*_COMPARES):
+        return context.values if len(context.values) > 1 else _compared(context)
     if operation.what in _CLAMPS:
         at = _CLAMPS[operation.what]
         bounds = context.given("min", at), context.given("max", at + 1)
@@ -386,6 +386,12 @@ def _read(operation: Operation, context: OperationContext) -> tuple[Given, ...]:
     if operation.does(*_ADDS):
         return (context.positional[0] if len(context.positional) > 1 else context.given("alpha"),)
     return ()
+
+
+def _compared(context: OperationContext) -> tuple[Given, ...]:
+    """What a list holds whose items are compared one by one: no single one."""
+    held = [one.items if one.items is not None else (one.element, one.element) for one in context.positional]
+    return tuple(each for items in held if len(items) > 1 for each in items)
 
 
 def _goes_to_host(context: OperationContext) -> bool:
