@@ -66,11 +66,12 @@ class NoMixedPrecision(Rule):
         DataParallel it says that autocast has to stand in the `forward` that the threads call: they would take float16
         for the bfloat16 of one around the call. Where autocast would break a part of what is computed (kernels of the
         project's own, also by `x.data_ptr()`, the nearest points by `-2 * x @ y`, `log(1 - p)`, indices that take the
-        type of an activation, decompositions of matrices, `BCELoss`), it names that part, which has to stay in float32.
-        It also names where what is bfloat16 then goes to numpy, or by an index into a tensor of float32: both raise;
-        and inputs that are moved by their gradients, in attacks and samplers, whose steps may be rounded away. A
-        `torch.autograd.Function` whose `backward` computes a model again, or multiplies, is to be decorated, since
-        autocast is off there; where it gets inputs back by subtraction, as reversible layers do, the rule is silent.
+        type of an activation, decompositions of matrices, `batch_norm` by computed weights, `BCELoss`), it names that
+        part, which has to stay in float32. It also names where what is bfloat16 then goes to numpy, or by an index into
+        a tensor of float32: both raise; and inputs that are moved by their gradients, in attacks and samplers, whose
+        steps may be rounded away. A `torch.autograd.Function` whose `backward` computes a model again, or multiplies,
+        is to be decorated, since autocast is off there; where it gets inputs back by subtraction, as reversible layers
+        do, the rule is silent.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp

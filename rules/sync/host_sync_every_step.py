@@ -65,16 +65,16 @@ class HostSyncEveryStep(Rule):
         total, largest = torch.stack(losses).sum().item(), torch.stack(maxima).max().item()
 
     When to ignore it
-        Where a step is long. A read in a loop is of little consequence (`--minor`) where each step synchronizes, and
-        any read where it has the same model call or `backward()` before and behind it as what waits in any case: the
+        Where a step is long. A read in a loop is of little consequence (`--minor`) where each step synchronizes, and so
+        is any read that has the same model call or `backward()` before and behind it as what waits in any case: the
         `step` of a `GradScaler` for an optimizer that is not fused, `clip_grad_norm_` before torch 1.7, what the host
         computes with, or what decides about `backward()`; waits for each parameter or sample are not. The rule is
-        silent about what decides about `backward()` (`if loss < limit:`), about what a condition guards that changes
-        from step to step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about
-        debugging, about evaluation (what else is under `no_grad` is a part of the step), where the optimizer is LBFGS,
-        where a loop steps an environment and waits for values alone, or outside of what learns, about dictionaries in a
-        batch if a step moves its tensors alone, and about `loss.data[0]` where torch is 0.4 or later. Of options, only
-        those of a `forward` guard, if nothing gives them.
+        silent about what decides about `backward()` or the step (`if norm < limit:`), about what a condition guards
+        that changes from step to step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or
+        that is about debugging, about evaluation (what else is under `no_grad` is a part of the step), where the
+        optimizer is LBFGS, where a loop steps an environment and waits for values alone, or outside of what learns,
+        about dictionaries in a batch if a step moves its tensors alone, and about `loss.data[0]` where torch is 0.4 or
+        later. Of options, only those of a `forward` guard, if nothing gives them.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

@@ -79,6 +79,35 @@ def test_distances_are_named_only_where_the_nearest_are_taken(tmp_path: Path) ->
     assert _kept(source.replace(".topk(3).indices", ""), tmp_path / "without") == 0
 
 
+ADAPTED = """
+class Adapted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = None
+        self.register_buffer("mean", torch.zeros(3))
+        self.register_buffer("var", torch.ones(3))
+    def forward(self, x, scale=None):
+        return nn.functional.batch_norm(x, self.mean, self.var, self.weight, None, True)
+adapted = Adapted()
+"""
+SCALES = {
+    "a parameter": ("self.weight = None", "self.weight = nn.Parameter(torch.ones(3))"),
+    "no weight": ("self.weight, None", "None, None"),
+    "no statistics": ("self.mean, self.var", "None, None"),
+    "another layer's": ("self.weight, None", "self.inner.weight, None"),
+}
+
+
+@pytest.mark.parametrize("case", SCALES)
+def test_normalizations_are_named_whose_weights_are_computed(case: str, tmp_path: Path) -> None:
+    head = TRAINING.replace("net.cuda()\n", ADAPTED + "net.cuda()\n")
+    source = head.replace("net(x.cuda())", "adapted(net(x.cuda()))")
+    assert _kept(source, tmp_path / "handed") == 1
+    given = source.replace("self.weight, None, True", "weight=scale, training=True")
+    assert _kept(given, tmp_path / "given") == 1
+    assert _kept(source.replace(*SCALES[case]), tmp_path / "without") == 0
+
+
 SPECTRA = """
 class Spectra(nn.Module):
     def forward(self, x):

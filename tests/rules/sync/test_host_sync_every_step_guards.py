@@ -29,3 +29,32 @@ def test_what_is_shown_of_values_that_are_not_finite_is_rare(tmp_path: Path) -> 
         "ACC208", f"{CLASSIFIER}{BATCH}    {body.replace('torch.isnan(loss)', 'conf.shows')}\n", tmp_path
     )
     assert "out.sum().item()" in found.message
+
+
+NORM = "    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).item()\n"
+DECIDING = {
+    "in the loop": NORM + "    if norm < 9: optimizer.step()\n",
+    "for a scaler": NORM + "    if norm < 9: scaler.step(optimizer)\n",
+    "through what is computed": NORM + "    large = norm > 9\n    if not large:\n        optimizer.step()\n",
+    "through a dict": NORM
+    + "    stats = {}\n    stats.update(norm=norm)\n    if stats['norm'] < 9: optimizer.step()\n",
+    "in a function that reads": "    norm = measure(model)\n    if norm < 9: optimizer.step()\n",
+    "in a function that steps": "    take(model)\n",
+}
+TAKES = """
+def measure(model):
+    return torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).item()
+def take(model):
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).item()
+    if norm < 9: optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("case", DECIDING)
+def test_silent_about_what_decides_whether_gradients_are_used(case: str, tmp_path: Path) -> None:
+    head, loop, rest = CLASSIFIER.partition("for ")
+    program = f"{head}{TAKES}{loop}{rest}{BATCH}{DECIDING[case]}"
+    assert findings_of("ACC208", program, tmp_path) == []
+    later = program.replace("optimizer.step()", "print('small')").replace("scaler.step(optimizer)", "scheduler.step()")
+    (found,) = findings_of("ACC208", later, tmp_path)
+    assert "clip_grad_norm_" in found.message

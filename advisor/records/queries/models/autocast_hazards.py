@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, calls, methods, within
+from accel_advisor.records.queries.autocast.computed_scales import computed_scales
 from accel_advisor.records.queries.autocast.raw_pointers import raw_pointers
 from accel_advisor.records.queries.autocast.rounded_differences import STEEP_NAMES, rounded_differences
 from accel_advisor.records.queries.autocast.rounded_places import WHOLE_NAMES, rounded_places
@@ -50,9 +51,10 @@ _NEAREST = frozenset({"topk", "sort", "argsort", "min", "argmin", "kthvalue"})
 
 def needing_float32(facts: Facts, loop: Loop | None = None) -> Iterator[tuple[Document, cst.CSTNode]]:
     """What of a program autocast would break: calls of kernels that know float32 only, distances that are differences
-    of large products, by which the nearest of points are taken, decompositions of matrices, and Fourier transforms in
-    modules; the first of each kind in each document, but all kernels, and what hands addresses to some. Of the steps of
-    a loop, also differences from one of which half precision leaves nothing, and whole numbers that it rounds."""
+    of large products, by which the nearest of points are taken, decompositions of matrices, and in modules Fourier
+    transforms and normalizations whose weights are computed; the first of each kind in each document, but all kernels,
+    and what hands addresses to some. Of the steps of a loop, also differences from one of which half precision leaves
+    nothing, and whole numbers that it rounds."""
     if loop is not None:
         yield from rounded_differences(facts, loop)
         yield from rounded_places(facts, loop)
@@ -63,6 +65,9 @@ def needing_float32(facts: Facts, loop: Loop | None = None) -> Iterator[tuple[Do
         transforms = [one for one in each.operations_of(*_TRANSFORMS, *_OF_MODULES) if is_in_a_module(one)]
         if transforms:
             yield each.document, transforms[0].node
+        scaled = next((one for one in computed_scales(each) if is_in_a_module(one)), None)
+        if scaled is not None:
+            yield each.document, scaled.node
     documents = [one.document for one in facts.program]
     casts = facts.does(*_CASTS)
     yield from () if casts else raw_pointers(facts)

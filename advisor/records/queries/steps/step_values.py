@@ -11,7 +11,7 @@ import libcst as cst
 from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.queries.waits.unmoved_parts import is_in_an_unmoved_dict
 from accel_advisor.syntax.model_names import calls_of_backward
-from accel_advisor.syntax.shapes import dotted, named_parameters, names_read_in, self_attribute
+from accel_advisor.syntax.shapes import dotted, last_name, named_parameters, names_read_in, self_attribute
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 
@@ -26,6 +26,8 @@ _TO_HOST = frozenset({"cpu", "numpy", "item", "tolist"})
 _SAME_VALUES = frozenset({"detach", "cpu", "float", "clone"})
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 _PARAMETERS = re.compile(r"(^|_)(params|parameters|param_groups)$")
+_STEPPED = re.compile(r"opt|scaler", re.IGNORECASE)
+"""What is in the names of those whose ``step`` uses gradients."""
 _FINITE = frozenset({"isfinite", "isnan", "isinf"})
 _ANSWERS = frozenset({"all", "any", "item", "cpu"})
 _DRAWS = frozenset({"multinomial", "bernoulli", "bernoulli_", "rand", "randint", "randperm", "uniform_", "random_"})
@@ -295,23 +297,77 @@ def is_checked(loop: Loop, operation: Operation) -> bool:
 
 def guards_step(loop: Loop, operation: Operation) -> bool:
     """Whether what an operation reads decides whether the rest of a step is skipped (``if isnan(loss): continue``), or
-    whether gradients are computed at all (``if loss < limit: loss.backward()``): the training would go wrong without
-    it."""
-    if not loop.holds(operation.document, operation.node):
+    whether gradients are computed or used at all (``if norm < limit: optimizer.step()``): the training would go wrong
+    without it. A function that reads may return what decides where it is called."""
+    scope: cst.CSTNode | None = loop.node if loop.holds(operation.document, operation.node) else operation.function
+    if scope is None:
         return False
-    checked, holder = is_checked(loop, operation), _holder(operation)
-    for one in descendants(loop.node, cst.If):
-        assert isinstance(one, cst.If)
-        parts = list(descendants(one.test))
-        if not any(each is operation.node or (holder and dotted(each) == holder) for each in parts):
-            continue
-        if (checked and _goes_on(one.body)) or _computes_gradients(one.body) is not _computes_gradients(one.orelse):
-            return True
-    return False
+    checked = is_checked(loop, operation)
+    if _decides(scope, operation.node, _holder(operation), checked=checked):
+        return True
+    own = operation.function
+    if scope is not own or not isinstance(own, cst.FunctionDef):
+        return False
+    calls = loop.document.once(_calls_bound).get(own.name.value, ())
+    return any(_decides(around, call, name, checked=False) for around, call, name in calls if around is not own)
 
 
-def _computes_gradients(branch: cst.CSTNode | None) -> bool:
-    return branch is not None and next(calls_of_backward(branch), None) is not None
+def _calls_bound(tree: cst.Module) -> dict[str, list[tuple[cst.CSTNode, cst.Call, str]]]:
+    """The calls whose results statements bind, by the last name of what is called: each with the outermost function
+    that it stands in, or the module, and the name that it is bound to."""
+    found: dict[str, list[tuple[cst.CSTNode, cst.Call, str]]] = {}
+    inside: set[int] = set()
+    for around in (*descendants(tree, cst.FunctionDef), tree):
+        for one in descendants(around, cst.Assign):
+            if isinstance(one, cst.Assign) and isinstance(one.value, cst.Call) and id(one) not in inside:
+                inside.add(id(one))
+                name = dotted(one.targets[0].target)
+                found.setdefault(last_name(one.value.func), []).append((around, one.value, name))
+    return found
+
+
+def _decides(scope: cst.CSTNode, node: cst.CSTNode, holder: str, *, checked: bool) -> bool:
+    """Whether a condition in a loop or function that has to do with an expression, or with what comes of the name that
+    holds its value, decides about the step.
+
+    Args:
+        checked: whether the value says if something is finite.
+    """
+    tests = [
+        one.test
+        for one in descendants(scope, cst.If)
+        if (checked and _goes_on(one.body)) or _learns_by(one.body) is not _learns_by(one.orelse)
+    ]
+    known = _grown_from(scope, holder) if holder and tests else set[str]()
+    return any(each is node or dotted(each) in known for test in tests for each in descendants(test))
+
+
+def _grown_from(scope: cst.CSTNode, holder: str) -> set[str]:
+    """The names of what is computed from what a name holds, or takes it in, that name among them."""
+    known, more = {holder}, True
+    while more:
+        found = set[str]()
+        for one in descendants(scope, cst.Assign, cst.Expr):
+            value = one.value if isinstance(one, (cst.Assign, cst.Expr)) else one
+            if not any(dotted(each) in known for each in descendants(value)):
+                continue
+            if isinstance(one, cst.Assign):
+                found |= {dotted(target.target) for target in one.targets}
+            elif isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
+                found.add(dotted(value.func.value))
+        more = not found - {""} <= known
+        known |= found - {""}
+    return known
+
+
+def _learns_by(branch: cst.CSTNode | None) -> bool:
+    """Whether a branch computes gradients, or takes the step of an optimizer."""
+    if branch is None:
+        return False
+    steps = (one.func for one in descendants(branch, cst.Call) if last_name(one.func) == "step")
+    if any(isinstance(one, cst.Attribute) and _STEPPED.search(dotted(one.value)) for one in steps):
+        return True
+    return next(calls_of_backward(branch), None) is not None
 
 
 def _goes_on(body: cst.BaseSuite) -> bool:
