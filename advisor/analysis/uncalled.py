@@ -14,6 +14,7 @@ from accel_advisor.analysis.step_functions import calls_steps, is_step_of_optimi
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.frames import Entry, NamedCall, UnknownCalls
 from accel_advisor.interpreter.interpreter import Interpreter
+from accel_advisor.interpreter.loader_batches import holds_host_batch
 from accel_advisor.interpreter.parameters import bind_parameters, takes, takes_what_it_is_given
 from accel_advisor.interpreter.resolution import builds_modules, class_member, parts_of
 from accel_advisor.records.around import NOTHING, Surroundings
@@ -21,7 +22,7 @@ from accel_advisor.records.conditions import Condition
 from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.model_names import is_class_of_losses
-from accel_advisor.syntax.shapes import dotted, methods_of
+from accel_advisor.syntax.shapes import dotted, last_name, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.values.autograd_state import decorators_around, may_stop_autograd
@@ -292,7 +293,10 @@ class Uncalled:
             with machine.at_home(function.scope.globals, around):
                 bound = bind_parameters(machine, function, arguments, receiver)
                 if isinstance(receiver, Module) and function.name == "forward":
+                    moved = _moved_in(function)
                     for name, value, annotated in _inputs(function):
+                        if name in moved and holds_host_batch(bound.get(name, UNKNOWN)):
+                            continue
                         bound[name] = value
                         if annotated:
                             machine.recorder.inputs.used_as_tensor(place_of_input(function.node, name))
@@ -366,6 +370,15 @@ def _inputs(forward: Function) -> Iterator[tuple[str, Value, bool]]:
                 used = {dotted(one.value) for one in parts if one.attr.value in _ONLY_TENSORS}
             if param.name.value in used:
                 yield param.name.value, join(Constant(None), tensor), False
+
+
+def _moved_in(forward: Function) -> frozenset[str]:
+    """The names in a ``forward`` of what it moves itself, or of which it moves a part."""
+    moves = (one.func for one in descendants(forward.node.body, cst.Call) if last_name(one.func) in ("to", "cuda"))
+    bases = [one.value for one in moves if isinstance(one, cst.Attribute)]
+    while any(isinstance(one, cst.Subscript) for one in bases):
+        bases = [one.value if isinstance(one, cst.Subscript) else one for one in bases]
+    return frozenset(one.value for one in bases if isinstance(one, cst.Name))
 
 
 def _that_train(functions: list[Function], names: dict[Function, set[str]]) -> list[Function]:

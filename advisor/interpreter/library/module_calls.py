@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.loader_batches import may_be_batch
+from accel_advisor.interpreter.loader_batches import holds_host_batch, may_be_batch
 from accel_advisor.interpreter.parameters import takes, takes_what_it_is_given
 from accel_advisor.interpreter.resolution import class_member, parts_of, wraps
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
@@ -159,7 +159,10 @@ def _note_called(machine: Machine, module: Module, around: Surroundings, argumen
             continue
         seen.add(one)
         if one.cls is not None:
-            called.note(one.cls, "forward", around, graphs=frame.graphs)
+            moves = one is module and not wraps(one) and machine.recorder.touches_devices(one.cls)
+            batches = moves and any(map(holds_host_batch, arguments.values()))
+            followed = arguments if batches else None
+            called.note(one.cls, "forward", around, graphs=frame.graphs, followed=followed)
             if class_member(machine, one.cls, "forward") is not None:
                 continue
         held = parts_of(machine, one)

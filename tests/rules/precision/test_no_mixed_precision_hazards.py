@@ -94,6 +94,8 @@ SCALES = {
     "a parameter": ("self.weight = None", "self.weight = nn.Parameter(torch.ones(3))"),
     "no weight": ("self.weight, None", "None, None"),
     "no statistics": ("self.mean, self.var", "None, None"),
+    "a part of a parameter": ("self.weight = None", "self.weight = nn.Parameter(torch.ones(9))[:3]"),
+    "a part of another layer's": ("self.weight, None", "self.inner.weight[:3], None"),
     "another layer's": ("self.weight, None", "self.inner.weight, None"),
 }
 

@@ -28,6 +28,8 @@ def computed_scales(facts: Facts) -> Iterator[Operation]:
         weight = _given(one, "weight", _WEIGHT)
         if weight is None or _given(one, "running_mean", _STATISTICS) is None:
             continue
+        while isinstance(weight, cst.Subscript):
+            weight = weight.value
         held = self_attribute(weight)
         if _is_handed_in(one, held) if held is not None else not dotted(weight).startswith("self."):
             yield one

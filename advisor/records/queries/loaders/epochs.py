@@ -139,8 +139,11 @@ def _starts_anew(facts: Facts, loader: LoaderCall) -> bool:
 
 
 def _takes_anew(inner: Loop, outer: Loop) -> bool:
-    """Whether a loop stands in another, and does not go over what that gives it, as over one loader of a list."""
-    if not inner.is_within(outer) or not isinstance(inner.node, cst.For) or outer.target is None:
+    """Whether a loop stands in the text of another, and does not go over what that gives it, as over one loader of a
+    list."""
+    if inner is outer or not isinstance(inner.node, cst.For) or outer.target is None:
+        return False
+    if not outer.holds(inner.document, inner.node):
         return False
     return names_read_in(inner.node.iter).isdisjoint(names_read_in(outer.target))
 
