@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import click
 
-from accel_advisor.finding import Applicability, Finding, Frequency, Severity, Span
+from accel_advisor.finding import Applicability, Finding, Frequency, Related, Severity, Span
 from accel_advisor.linting.priorities import Priority, priorities
 from accel_advisor.linting.report import Report
 from accel_advisor.linting.seen_words import count_of, seen_lines
@@ -23,6 +23,8 @@ from accel_advisor.source.document import Document
 TAB = 4
 MOST_LINES = 6
 """Of a finding that spans more lines, the first ones and the last one are shown."""
+MOST_PLACES = 8
+"""Of places about which the same is said, so many are listed; the JSON has all."""
 MOST_COLUMNS = 150
 LONGEST_REMEDY = 100
 MOST_FOLDERS = 3
@@ -164,11 +166,22 @@ def _finding(finding: Finding, document: Document | None, screen: Screen) -> str
             lines.append(f"  {'':{width}} {bar} {paint(caret, fg=COLOURS[finding.severity])}")
     if finding.price is not None:
         lines.append(f"  {'':{width}} = {paint('measured', fg='magenta')}: {finding.price.words}")
-    lines += [f"  {'':{width}} = {one.filename}:{one.span.start}: {printable(one.message)}" for one in finding.related]
+    lines += [f"  {'':{width}} = {one}" for one in _related(finding.related)]
     if finding.fix is not None:
         note = APPLICABILITY[finding.fix.applicability]
         lines.append(f"  {'':{width}} = {paint('fix', fg='green')}: {printable(finding.fix.title)} ({note})")
     return "\n".join(lines) + "\n"
+
+
+def _related(related: Iterable[Related]) -> Iterable[str]:
+    """Further places, each once: those of one file about which the same is said stand together."""
+    places: dict[tuple[str, str], dict[str, None]] = {}
+    for one in related:
+        places.setdefault((one.filename, one.message), {})[str(one.span.start)] = None
+    for (filename, message), found in places.items():
+        shown = list(found)[:MOST_PLACES]
+        more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+        yield f"{filename}:{', '.join(shown)}{more}: {printable(message)}"
 
 
 def _rows(span: Span, document: Document) -> Iterable[tuple[int, str, str]]:

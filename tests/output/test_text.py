@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Location, Severity, Span
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Location, Related, Severity, Span
 from accel_advisor.linting.report import Report
 from accel_advisor.machine.cores import usable_cores
 from accel_advisor.output import Screen, text
@@ -47,6 +47,22 @@ class TestText:
             "`accel-advisor rule ACC102` says why, what to write instead, and when to ignore it.\n"
             "1 finding (warning) in 1 of 3 files; 1 fixable with --fix.\n"
         )
+
+    def test_places_about_which_the_same_is_said_stand_together_and_each_once(self) -> None:
+        def at(filename: str, row: int, message: str) -> Related:
+            return Related(filename, Span(Location(0, row, 5), Location(1, row, 6)), message)
+
+        beside = [at("net.py", 3, "it waits, too"), at("train.py", 4, "it waits, too"), at("net.py", 1, "the loop")]
+        again = [at("net.py", row, "it waits, too") for row in (3, 7)]
+        shown = text.render(report(replace(finding("f(a", ")"), related=(*beside, *again))), Screen())
+        assert [line for line in shown.splitlines() if line.startswith("    = ")][:-1] == [
+            "    = net.py:3:5, 7:5: it waits, too",
+            "    = train.py:4:5: it waits, too",
+            "    = net.py:1:5: the loop",
+        ]
+        many = tuple(at("net.py", row, "it waits, too") for row in range(1, 12))
+        shown = text.render(report(replace(finding("f(a", ")"), related=many)), Screen())
+        assert "    = net.py:1:5, 2:5, 3:5, 4:5, 5:5, 6:5, 7:5, 8:5 and 3 more: it waits, too\n" in shown
 
     def test_the_middle_of_a_long_span_is_left_out(self) -> None:
         shown = text.render(report(finding("import", "z = ")), Screen())
