@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import last_name
+from accel_advisor.syntax.shapes import last_name, mentioned_in
 from accel_advisor.syntax.walking import descendants
 
 IMPORTS = frozenset({"import_module", "__import__"})
@@ -15,6 +15,8 @@ IMPORTS = frozenset({"import_module", "__import__"})
 def imported_by_text(tree: cst.Module) -> frozenset[str] | None:
     """The full names of modules, or of the packages that they lie in, whose texts are given to ``import_module`` or
     ``__import__``; None where one of them may be any module."""
+    if IMPORTS.isdisjoint(mentioned_in(tree)):
+        return frozenset()
     calls = [one for one in descendants(tree, cst.Call) if last_name(one.func) in IMPORTS]
     called = {id(one.func.attr if isinstance(one.func, cst.Attribute) else one.func) for one in calls}
     if any(id(one) not in called for one in _mentions(tree)):
