@@ -74,6 +74,7 @@ class Deterministic(Knob):
         torch.use_deterministic_algorithms(True)
 """
 TURNED = """\
+import os
 import torch
 from accel_advisor.tuning.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
 from accel_advisor.tuning.probe.turning.compared_training import ComparedTraining
@@ -83,6 +84,7 @@ assert kind().shown() == "torch.use_deterministic_algorithms(True)"
 assert not torch.are_deterministic_algorithms_enabled()
 Plan.from_json(Plan(kind()).to_json()).install(ComparedTraining(exit))
 assert torch.are_deterministic_algorithms_enabled()
+os._exit(0)  # the end of an interpreter with torch takes half a second
 """
 
 
