@@ -74,6 +74,7 @@ class Deterministic(Knob):
         torch.use_deterministic_algorithms(True)
 """
 TURNED = """\
+import os
 import torch
 from accel_advisor.tuning.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
 from accel_advisor.tuning.probe.turning.compared_training import ComparedTraining
@@ -83,14 +84,16 @@ assert kind().shown() == "torch.use_deterministic_algorithms(True)"
 assert not torch.are_deterministic_algorithms_enabled()
 Plan.from_json(Plan(kind()).to_json()).install(ComparedTraining(exit))
 assert torch.are_deterministic_algorithms_enabled()
+os._exit(0)  # the end of an interpreter with torch takes half a second
 """
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of the package, with what is compiled of it, beside a script that trains."""
-    shutil.copytree(ROOT / "advisor", tmp_path / "accel_advisor")
-    shutil.copytree(ROOT / "rules", tmp_path / "accel_advisor" / "rules")
+    """A copy of the package, with what is compiled of it, beside a script that trains. Its files are links: what a
+    test changes it must put in the place of one."""
+    shutil.copytree(ROOT / "advisor", tmp_path / "accel_advisor", copy_function=os.symlink)
+    shutil.copytree(ROOT / "rules", tmp_path / "accel_advisor" / "rules", copy_function=os.symlink)
     (tmp_path / "train.py").write_text(SCRIPT)
     return tmp_path
 
@@ -139,6 +142,7 @@ def test_a_library_that_builds_loaders(copy: Path) -> None:
     table = place(copy, "a library that builds loaders")
     entry = '        Constructor("fastload.FastLoader", ("dataset", "batch_size")),\n'
     before = table.read_text()
+    table.unlink()
     table.write_text(re.sub(r"(?m)^( +Constructor\(TORCH_LOADER.*\n)", lambda found: found[1] + entry, before))
     assert table.read_text() != before
     assert "ACC102" in codes(copy)

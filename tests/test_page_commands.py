@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from click.testing import CliRunner
 
 from accel_advisor.cli import cli
 
+from .forked import Forks
 from .pages import ROOT, TRIALS, PageCommand, a_project, mentioned, shown, unmarked
 
 ELSEWHERE = {
@@ -81,12 +83,33 @@ def benchmarks() -> dict[tuple[str, ...], set[str]]:
     return found
 
 
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """Python, with what is the most of what benchmarks import."""
+    forks = Forks("import torch, accel_advisor.tuning.tuner, accel_advisor.linting.linter")
+    yield forks
+    forks.close()
+
+
+AS_PYTHON = """\
+import os, runpy, sys
+if sys.argv[0] == "-m":
+    module = sys.argv.pop(1)
+    sys.path[0] = os.getcwd()
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+else:
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+    runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""What ``python FILE`` and ``python -m MODULE`` do."""
+
+
 @pytest.mark.parametrize(("words", "options"), benchmarks().items(), ids=map(" ".join, benchmarks()))
-def test_a_benchmark_of_a_page_has_the_options_that_it_is_given(words: tuple[str, ...], options: set[str]) -> None:
+def test_a_benchmark_of_a_page_has_the_options_that_it_is_given(
+    words: tuple[str, ...], options: set[str], forks: Forks
+) -> None:
     """They take hours and other people's code, so their own help is asked."""
-    done = subprocess.run(
-        [sys.executable, *words, "--help"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
-    )
+    done = forks.run(AS_PYTHON, ROOT, [*words, "--help"])
     assert done.returncode == 0, done.stderr
     assert {option for option in options if option not in done.stdout} == set()
 

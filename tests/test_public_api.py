@@ -20,6 +20,7 @@ import accel_advisor
 from accel_advisor.finding import CellPlace, Frequency, Location, Price, Related, Span
 from accel_advisor.library.engine import Checked
 
+from .forked import Forks
 from .library.test_engine import FILES, save
 
 ROOT = Path(__file__).parents[1]
@@ -108,6 +109,20 @@ def python(code: str, cwd: Path) -> str:
     return done.stdout
 
 
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """Programs that use the library, in forks of an interpreter that has all of it."""
+    forks = Forks("import accel_advisor.library.runs, doctest; from accel_advisor.rule import registry; registry()")
+    yield forks
+    forks.close()
+
+
+def printed(forks: Forks, code: str, cwd: Path) -> str:
+    done = forks.run(code, cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_nothing_is_imported_before_it_is_needed(project: Path) -> None:
     save(project, FILES)
     heavy = "sorted({'libcst', 'torch', 'click', 'pygls'} & set(sys.modules))"
@@ -122,7 +137,7 @@ def test_nothing_is_imported_before_it_is_needed(project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in accel_advisor.__all__ if name != "__version__"])
-def test_each_name_has_an_example_that_shows_what_it_gives(name: str, project: Path) -> None:
+def test_each_name_has_an_example_that_shows_what_it_gives(name: str, project: Path, forks: Forks) -> None:
     """In its docstring, as Python's own doctest reads and compares it."""
     save(project, FILES)
     (project / "quick.py").write_text(QUICK)
@@ -132,19 +147,19 @@ def test_each_name_has_an_example_that_shows_what_it_gives(name: str, project: P
         f"test = doctest.DocTestParser().get_doctest(accel_advisor.{name}.__doc__, {{}}, {name!r}, None, 0)\n"
         "print(doctest.DocTestRunner().run(test))"
     )
-    out = python(code, project)
+    out = printed(forks, code, project)
     shown = sum(bool(one.want) for one in doctest.DocTestParser().get_examples(docstring))
     assert shown, "it shows no result"
     assert f"TestResults(failed=0, attempted={len(doctest.DocTestParser().get_examples(docstring))})" in out, out
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_examples_run(example: str, project: Path) -> None:
+def test_the_examples_run(example: str, project: Path, forks: Forks) -> None:
     save(project, FILES)
     measures = "tune(" in example
     if measures:
         (project / "train.py").write_text(QUICK)
-    out = python(example, project)
+    out = printed(forks, example, project)
     assert bool(out) == ("print" in example)
     if measures:
         assert "samples/s" in out

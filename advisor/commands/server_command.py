@@ -19,9 +19,9 @@ def server() -> None:
             "the language server needs pygls, which is not installed: install accel-advisor with its extra [server], "
             "in a clone of it with `pip install '.[server]'`"
         )
+    gc.disable()  # it collects garbage itself, when an answer was given; what is imported is none
     from accel_advisor.server.language_server import language_server
 
-    gc.disable()  # it collects garbage itself, when an answer was given
     serving = language_server()
     serving.start_io()
     serving.stop()

@@ -8,13 +8,13 @@ collects every file.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ..commands.scripts import HEALTHY, SLOW
+from ..conftest import Run
 
 SCHEMAS = Path(__file__).parent / "schemas"
 NOTEBOOK = {
@@ -26,12 +26,20 @@ NOTEBOOK = {
 FORMATS = ("gitlab", "junit", "sarif")
 
 
-def written(folder: Path, name: str, *paths: str) -> str:
-    """What ``lint`` writes of these paths, seen from this folder."""
-    command = [sys.executable, "-m", "accel_advisor", "lint", "--output-format", name, "--no-cache", *paths]
-    done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")
-    assert done.returncode < 2, done.stderr
-    return done.stdout
+Written = Callable[..., str]
+
+
+@pytest.fixture
+def written(run: Run, monkeypatch: pytest.MonkeyPatch) -> Written:
+    """What ``lint`` writes of some paths, seen from a folder."""
+
+    def written(folder: Path, name: str, *paths: str) -> str:
+        monkeypatch.chdir(folder)
+        done = run("lint", "--output-format", name, "--no-cache", *paths)
+        assert done.status < 2, done.err
+        return done.out
+
+    return written
 
 
 def check(name: str, text: str) -> None:
@@ -59,7 +67,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_is_found_is_valid(files: Path, name: str) -> None:
+def test_what_is_found_is_valid(files: Path, name: str, written: Written) -> None:
     text = written(files, name, ".")
     for expected in ("ACC102", "train.py", "notes.ipynb"):
         assert expected in text
@@ -67,12 +75,14 @@ def test_what_is_found_is_valid(files: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_nothing_found_is_valid(files: Path, name: str) -> None:
+def test_nothing_found_is_valid(files: Path, name: str, written: Written) -> None:
     check(name, written(files, name, "healthy.py"))
 
 
 @pytest.mark.parametrize("name", ["junit", "sarif"])
-def test_a_file_outside_the_working_directory_is_valid(files: Path, tmp_path: Path, name: str) -> None:
+def test_a_file_outside_the_working_directory_is_valid(
+    files: Path, tmp_path: Path, name: str, written: Written
+) -> None:
     check(name, written(tmp_path, name, str(files / "train.py")))
 
 

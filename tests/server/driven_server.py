@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
+import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from pygls.io_ import run_async
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
 from accel_advisor.server.open_texts import OpenText, Places
 
+from ..forked import Forks
+
 LIMIT = 60
+SERVED = """\
+import accel_advisor.cli, accel_advisor.commands.server_command, accel_advisor.server.language_server
+from accel_advisor.rule import registry
+registry()
+"""
+"""What a server imports before it answers: half of the processor time of a short session."""
 
 
 class Editor:
@@ -110,6 +123,7 @@ async def editing(
     plain: bool = False,
     settings: Mapping[str, Any] | None = None,
     options: Any = None,
+    forks: Forks | None = None,
 ) -> AsyncIterator[Editor]:
     """An editor that has opened some folders.
 
@@ -118,6 +132,7 @@ async def editing(
         plain: without what came to the protocol later: versions of edited texts, and actions that are resolved.
         settings: of the section ``accel-advisor``, by the folder that they are for; ``""`` for all others.
         options: what stands in ``initializationOptions``.
+        forks: the server runs in one of these, which began with :data:`SERVED`, instead of a process from its start.
     """
     client = make_test_lsp_client()
     client._configuration = {
@@ -141,7 +156,11 @@ async def editing(
     if plain and can.workspace and can.text_document and can.text_document.code_action:
         can.workspace.workspace_edit = None
         can.text_document.code_action.resolve_support = None
-    await client.start_io(sys.executable, "-m", "accel_advisor", "server", cwd=str(roots[0]))
+    forked = None
+    if forks is None:
+        await client.start_io(sys.executable, "-m", "accel_advisor", "server", cwd=str(roots[0]))
+    else:
+        forked = await _fork(client, forks, roots[0])
     folders = [types.WorkspaceFolder(one.as_uri(), one.name) for one in roots]
     params = types.InitializeParams(can, workspace_folders=folders, initialization_options=options)
     editor: Editor | None = None
@@ -156,6 +175,45 @@ async def editing(
         async with asyncio.timeout(LIMIT):
             await client.shutdown_session()
             await client.stop()
+            if forked is not None:
+                done = await forked
+                sys.stderr.write(done.stderr)
+                assert (done.returncode, done.stdout) == (0, "")
+
+
+IN_FORK = """\
+import os, socket, sys
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect(sys.argv.pop())
+    os.dup2(connection.fileno(), 0)
+    os.dup2(connection.fileno(), 1)
+from accel_advisor.cli import run
+run()
+"""
+"""The command, whose standard input and output are a socket."""
+
+
+async def _fork(client: LanguageClient, forks: Forks, folder: Path) -> asyncio.Future[subprocess.CompletedProcess[str]]:
+    """Connects a client with a server in a fork; what comes is how that ended."""
+    with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listening:
+        address = os.path.join(place, "s")
+        listening.bind(address)
+        listening.listen()
+        listening.setblocking(False)
+        words = ["accel-advisor", "server", address]
+        done = asyncio.get_running_loop().run_in_executor(None, forks.run, IN_FORK, folder, words)
+        async with asyncio.timeout(LIMIT):
+            connection, _ = await asyncio.get_running_loop().sock_accept(listening)
+    reader, writer = await asyncio.open_unix_connection(sock=connection)
+    client.protocol.set_writer(writer)
+    reading = run_async(
+        stop_event=client._stop_event,
+        reader=reader,
+        protocol=client.protocol,
+        error_handler=client.report_server_error,
+    )
+    client._async_tasks.append(asyncio.create_task(reading))
+    return done
 
 
 def _listen(client: LanguageClient, editor: Editor) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,9 @@ from accel_advisor.library.engine import Engine
 from accel_advisor.server.open_texts import Places
 
 from ..conftest import RECORDED, Run
+from ..forked import Forks
 from ..library.test_engine import FILES, LOADERS, SETTINGS, TRAIN, save
-from .driven_server import driven, editing
+from .driven_server import SERVED, driven, editing
 
 
 def codes(diagnostics: Sequence[types.Diagnostic]) -> list[object]:
@@ -43,6 +44,14 @@ def trained(project: Path) -> Path:
     return project
 
 
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """Servers whose start is not asked about: that is one of the first test, and of those of trials."""
+    forks = Forks(SERVED)
+    yield forks
+    forks.close()
+
+
 @driven
 async def test_diagnostics_follow_the_keys_and_the_latest_text_wins(trained: Path) -> None:
     async with editing(trained) as editor:
@@ -66,8 +75,8 @@ async def test_diagnostics_follow_the_keys_and_the_latest_text_wins(trained: Pat
 
 
 @driven
-async def test_an_unsaved_text_counts_for_the_files_that_import_it(trained: Path) -> None:
-    async with editing(trained) as editor:
+async def test_an_unsaved_text_counts_for_the_files_that_import_it(trained: Path, forks: Forks) -> None:
+    async with editing(trained, forks=forks) as editor:
         train = editor.open(trained / "train.py", TRAIN)
         loaders = editor.open(trained / "pkg/loaders.py", LOADERS)
         assert "ACC102" in codes(await editor.diagnostics(loaders))
@@ -82,8 +91,8 @@ async def test_an_unsaved_text_counts_for_the_files_that_import_it(trained: Path
 
 
 @driven
-async def test_fixes_comments_and_all_safe_fixes(trained: Path) -> None:
-    async with editing(trained) as editor:
+async def test_fixes_comments_and_all_safe_fixes(trained: Path, forks: Forks) -> None:
+    async with editing(trained, forks=forks) as editor:
         uri = editor.open(trained / "train.py", TRAIN)
         before = codes(await editor.diagnostics(uri))
         actions = await editor.actions(uri)
@@ -107,8 +116,8 @@ async def test_fixes_comments_and_all_safe_fixes(trained: Path) -> None:
 
 
 @driven
-async def test_an_unsafe_fix_says_so_and_older_clients_get_plain_edits(trained: Path) -> None:
-    async with editing(trained, capabilities="neovim@0.6.1", plain=True) as editor:
+async def test_an_unsafe_fix_says_so_and_older_clients_get_plain_edits(trained: Path, forks: Forks) -> None:
+    async with editing(trained, capabilities="neovim@0.6.1", plain=True, forks=forks) as editor:
         text = TRAIN.replace("from pkg.loaders import WORKERS, build", "from torch.utils.data import DataLoader")
         text = text.replace('build(ImageFolder("photos"), num_workers=WORKERS)', 'DataLoader(ImageFolder("photos"))')
         uri = editor.open(trained / "one.py", text)
@@ -121,8 +130,8 @@ async def test_an_unsafe_fix_says_so_and_older_clients_get_plain_edits(trained: 
 
 
 @driven
-async def test_hover_shows_the_page_of_the_rule(trained: Path) -> None:
-    async with editing(trained) as editor:
+async def test_hover_shows_the_page_of_the_rule(trained: Path, forks: Forks) -> None:
+    async with editing(trained, forks=forks) as editor:
         uri = editor.open(trained / "train.py", TRAIN)
         [copy, *_] = [one for one in await editor.diagnostics(uri) if one.code == "ACC201"]
 
@@ -140,8 +149,8 @@ async def test_hover_shows_the_page_of_the_rule(trained: Path) -> None:
 
 
 @driven
-async def test_a_cancelled_request_is_answered_and_nothing_else_suffers(trained: Path) -> None:
-    async with editing(trained) as editor:
+async def test_a_cancelled_request_is_answered_and_nothing_else_suffers(trained: Path, forks: Forks) -> None:
+    async with editing(trained, forks=forks) as editor:
         uri = editor.open(trained / "train.py", TRAIN)
         params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
         protocol = editor.client.protocol
@@ -161,12 +170,12 @@ def cell(uri: str, kind: types.NotebookCellKind) -> types.NotebookCell:
 
 
 @driven
-async def test_notebooks_have_findings_in_their_cells(trained: Path) -> None:
+async def test_notebooks_have_findings_in_their_cells(trained: Path, forks: Forks) -> None:
     head, _, loop = TRAIN.partition("total = 0.0\n")
     notebook = (trained / "train.ipynb").as_uri()
     first, text, second = (f"vscode-notebook-cell:{notebook}#{name}" for name in ("a", "b", "c"))
     code, markup = types.NotebookCellKind.Code, types.NotebookCellKind.Markup
-    async with editing(trained) as editor:
+    async with editing(trained, forks=forks) as editor:
         assert editor.capabilities.notebook_document_sync is not None
         document = types.NotebookDocument(
             notebook, "jupyter-notebook", 1, [cell(text, markup), cell(first, code), cell(second, code)]
@@ -205,12 +214,12 @@ async def test_notebooks_have_findings_in_their_cells(trained: Path) -> None:
 
 
 @driven
-async def test_a_lens_has_the_figures_of_the_last_trial_and_a_command(trained: Path) -> None:
+async def test_a_lens_has_the_figures_of_the_last_trial_and_a_command(trained: Path, forks: Forks) -> None:
     record = json.loads(RECORDED.read_text())
     record["loaders"][0]["site"] = {"filename": "pkg/loaders.py", "row": 7}
     (trained / "trial.json").write_text(json.dumps(record))
     (trained / "data.json").write_text('{"schema": "mine"}')
-    async with editing(trained) as editor:
+    async with editing(trained, forks=forks) as editor:
         train = editor.open(trained / "train.py", TRAIN)
         loaders = editor.open(trained / "pkg/loaders.py", LOADERS)
 
@@ -236,9 +245,9 @@ async def test_a_lens_has_the_figures_of_the_last_trial_and_a_command(trained: P
 
 
 @driven
-async def test_the_command_runs_a_trial_and_says_how_it_ended(trained: Path) -> None:
+async def test_the_command_runs_a_trial_and_says_how_it_ended(trained: Path, forks: Forks) -> None:
     (trained / "train.py").write_text("raise SystemExit('there are no photos')\n")
-    async with editing(trained) as editor:
+    async with editing(trained, forks=forks) as editor:
         params = types.ExecuteCommandParams("accel-advisor.tune", [str(trained / "train.py")])
         await editor.client.workspace_execute_command_async(params)
         await editor.until(lambda: bool(editor.client.messages))
@@ -247,11 +256,11 @@ async def test_the_command_runs_a_trial_and_says_how_it_ended(trained: Path) -> 
 
 
 @driven
-async def test_settings_of_several_folders(trained: Path, tmp_path: Path) -> None:
+async def test_settings_of_several_folders(trained: Path, forks: Forks, tmp_path: Path) -> None:
     other = tmp_path / "other"
     save(other, FILES)
     settings = {other.as_uri(): {"select": ["ACC102"]}}
-    async with editing(trained, other, settings=settings) as editor:
+    async with editing(trained, other, settings=settings, forks=forks) as editor:
         one = editor.open(trained / "pkg/loaders.py", LOADERS)
         two = editor.open(other / "pkg/loaders.py", LOADERS)
         await editor.until(lambda: codes(editor.client.diagnostics.get(two, ())) == ["ACC102"])
@@ -275,16 +284,16 @@ async def test_settings_of_several_folders(trained: Path, tmp_path: Path) -> Non
 
 
 @driven
-async def test_a_program_without_a_suffix(trained: Path) -> None:
-    async with editing(trained) as editor:
+async def test_a_program_without_a_suffix(trained: Path, forks: Forks) -> None:
+    async with editing(trained, forks=forks) as editor:
         uri = editor.open(trained / "launch", "#!/usr/bin/env python3\n" + TRAIN)
         beside = editor.open(trained / "train.py", TRAIN)
         assert codes(await editor.diagnostics(uri)) == codes(await editor.diagnostics(beside)) != []
 
 
 @driven
-async def test_a_python_text_in_a_file_of_another_kind(trained: Path) -> None:
-    async with editing(trained) as editor:
+async def test_a_python_text_in_a_file_of_another_kind(trained: Path, forks: Forks) -> None:
+    async with editing(trained, forks=forks) as editor:
         editor.open(trained / "launch.txt", TRAIN)
         beside = editor.open(trained / "train.py", TRAIN)
         assert await editor.diagnostics(beside)
@@ -292,11 +301,11 @@ async def test_a_python_text_in_a_file_of_another_kind(trained: Path) -> None:
 
 
 @driven
-async def test_folders_come_and_go(trained: Path, tmp_path: Path) -> None:
+async def test_folders_come_and_go(trained: Path, forks: Forks, tmp_path: Path) -> None:
     other = tmp_path / "other"
     save(other, {**FILES, "pyproject.toml": '[tool.accel-advisor]\nselect = ["ACC102"]\n'})
     added = types.WorkspaceFolder(other.as_uri(), "other")
-    async with editing(trained, settings={other.as_uri(): {"ignore": ["ACC102"]}}) as editor:
+    async with editing(trained, settings={other.as_uri(): {"ignore": ["ACC102"]}}, forks=forks) as editor:
         folders = editor.capabilities.workspace and editor.capabilities.workspace.workspace_folders
         assert folders
         assert folders.supported
@@ -312,9 +321,9 @@ async def test_folders_come_and_go(trained: Path, tmp_path: Path) -> None:
 
 
 @driven
-async def test_a_notebook_that_was_never_saved(trained: Path) -> None:
+async def test_a_notebook_that_was_never_saved(trained: Path, forks: Forks) -> None:
     cell = "vscode-notebook-cell:Untitled-1#a"
-    async with editing(trained) as editor:
+    async with editing(trained, forks=forks) as editor:
         document = types.NotebookDocument(
             "untitled:Untitled-1", "jupyter-notebook", 1, [types.NotebookCell(types.NotebookCellKind.Code, cell)]
         )
@@ -324,8 +333,8 @@ async def test_a_notebook_that_was_never_saved(trained: Path) -> None:
 
 
 @driven
-async def test_a_syntax_error_stands_where_it_is(trained: Path) -> None:
-    async with editing(trained) as editor:
+async def test_a_syntax_error_stands_where_it_is(trained: Path, forks: Forks) -> None:
+    async with editing(trained, forks=forks) as editor:
         uri = editor.open(trained / "train.py", "# é\nprint(a=1, (2))\n")
         (found,) = await editor.diagnostics(uri)
         assert (found.code, found.range.start.line, found.range.start.character) == ("ACC001", 1, 14)
@@ -335,8 +344,8 @@ async def test_a_syntax_error_stands_where_it_is(trained: Path) -> None:
 
 
 @driven
-async def test_a_changed_setting_counts_where_only_those_who_asked_are_told(trained: Path) -> None:
-    async with editing(trained) as editor:
+async def test_a_changed_setting_counts_where_only_those_who_asked_are_told(trained: Path, forks: Forks) -> None:
+    async with editing(trained, forks=forks) as editor:
         uri = editor.open(trained / "train.py", TRAIN)
         await editor.until(lambda: "ACC208" in codes(editor.client.diagnostics.get(uri, ())))
         await editor.until(lambda: types.WORKSPACE_DID_CHANGE_CONFIGURATION in editor.registered)
@@ -356,9 +365,9 @@ async def test_a_changed_setting_counts_where_only_those_who_asked_are_told(trai
 )
 @driven
 async def test_a_wrong_setting_is_said_in_one_sentence(
-    trained: Path, settings: dict[str, object], sentence: str
+    trained: Path, forks: Forks, settings: dict[str, object], sentence: str
 ) -> None:
-    async with editing(trained, settings={"": settings}) as editor:
+    async with editing(trained, settings={"": settings}, forks=forks) as editor:
         await editor.until(lambda: bool(editor.client.messages))
         assert sentence in editor.client.messages[0].message
         uri = editor.open(trained / "train.py", TRAIN)
@@ -366,8 +375,8 @@ async def test_a_wrong_setting_is_said_in_one_sentence(
 
 
 @driven
-async def test_a_text_that_was_never_saved(trained: Path) -> None:
-    async with editing(trained) as editor:
+async def test_a_text_that_was_never_saved(trained: Path, forks: Forks) -> None:
+    async with editing(trained, forks=forks) as editor:
         uri = editor.open(trained / "new.py", TRAIN)
         assert shown(await editor.diagnostics(uri)) == fresh(trained, "new.py", TRAIN)
         notes = editor.open(trained / "notes.md", "# notes", "markdown")
