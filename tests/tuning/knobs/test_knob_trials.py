@@ -140,6 +140,7 @@ def main():
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # the end of an interpreter with torch takes half a second
 """
 LIMITED = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a script asks Linux for its own memory")
 LAST = "model.layer.weight.is_contiguous(memory_format=torch.channels_last)"
