@@ -23,6 +23,8 @@ from accel_advisor.tuning.record.schema import Record
 
 # Threads of torch that turn while they wait take a core from the tests beside. Set before torch is loaded.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Those that numpy starts with its import do so for a tenth of a second in each process, unless their patience is 2**4.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 # How fast a machine is that has other work to do decides about no test.
 settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

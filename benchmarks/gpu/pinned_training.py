@@ -35,15 +35,16 @@ SHARED = 0.8
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large things are: bytes of a row and of all rows, width of the matrices, seconds of a block."""
+    """How large things are: bytes of a row and of all rows, width of the matrices, seconds of a block, rounds."""
 
     row: int = 1 << 16
     rows: int = 1 << 28
     inner: int = 1024
     block: float = 0.07
+    rounds: int = ROUNDS
 
 
-QUICK = Sizes(row=1 << 10, rows=1 << 20, inner=64, block=0.03)
+QUICK = Sizes(row=1 << 10, rows=1 << 20, inner=64, block=0.03, rounds=2)
 
 
 class Rows(Dataset[torch.Tensor]):
@@ -163,7 +164,7 @@ class Comparison:
                 kept = [next(batches) for _ in range(2 * self.workers + LEAST)]
                 del kept
             spent = 0.0
-            for number in range(ROUNDS):
+            for number in range(self.sizes.rounds):
                 began = time.monotonic()
                 if number and began + spent > until:
                     return

@@ -3,6 +3,7 @@
 import argparse
 import ast
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,12 @@ from benchmarks.regret.grid import Grid
 
 PINNING = Path(__file__).resolve().parents[2] / "benchmarks" / "gpu" / "pinning.py"
 COMMAND = Path(__file__).resolve().parents[2] / "benchmarks" / "gpu" / "run.py"
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    """Two threads of torch that train something small would hardly do more than wait for each other."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +184,7 @@ def test_a_proof_of_one_part_keeps_the_others(tmp_path: Path) -> None:
     old = a_record(failed="as it was")
     path.write_text(json.dumps(a_record(quick=True, copies="slow", workloads={"images": old})))
     command = [sys.executable, str(COMMAND), "--quick", "--only", "compute", "--budget", "5", "--json", str(path)]
-    ran = subprocess.run(command, capture_output=True, text=True)
+    ran = run(*command)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     found = json.loads(path.read_text())
     assert found["workloads"]["images"] == old
@@ -188,7 +195,7 @@ def test_a_proof_of_one_part_keeps_the_others(tmp_path: Path) -> None:
 def test_the_proof_of_pinning_runs_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "pinning.json"
     command = [sys.executable, str(PINNING), "--quick", "--json", str(path)]
-    ran = subprocess.run(command, capture_output=True, text=True)
+    ran = run(*command)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     found = json.loads(path.read_text())
     assert len(found["copies"]) == 2
@@ -199,7 +206,7 @@ def test_the_proof_of_pinning_runs_and_says_so(tmp_path: Path) -> None:
 def test_without_time_pinning_says_what_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "pinning.json"
     command = [sys.executable, str(PINNING), "--quick", "--seconds", "0.1", "--json", str(path)]
-    ran = subprocess.run(command, capture_output=True, text=True)
+    ran = run(*command)
     assert ran.returncode == 1
     assert json.loads(path.read_text())["failed"]["the rest"] == "the time was over before it was done"
 
@@ -216,7 +223,7 @@ def test_without_an_accelerator_nothing_is_recorded(command: Path, said: str) ->
 
     if torch.accelerator.is_available():
         pytest.skip("there is an accelerator on this machine")
-    ran = subprocess.run([sys.executable, str(command)], capture_output=True, text=True)
+    ran = run(sys.executable, str(command))
     assert ran.returncode == 2
     assert ran.stderr == said
 

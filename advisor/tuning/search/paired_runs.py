@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from accel_advisor.tuning.search.statistics import WORTH, Interval, gain, gain_of_runs, interval
+from accel_advisor.tuning.search.statistics import WORTH, Interval, gain, gain_of_runs, interval, mean_gain
 
 ORDER = ((True, False), (False, True), (False, True), (True, False))
 """Whether the new side runs: new, old, old, new, then the same the other way round, so that a steady drift of the
@@ -66,7 +66,6 @@ class PairedRuns:
         """
         old, new = self._times[False], self._times[True]
         found = self.gain
-        ratios = [gain(*pair).ratio for pair in zip(old, new, strict=True)]
         blocks = gain([time for run in old for time in run], [time for run in new for time in run])
         if self.pairs < 2:
             # That it is slower is a claim of its own, where something is to be said of it, and one pair may be unlucky.
@@ -76,6 +75,7 @@ class PairedRuns:
             return found, True
         no_more = worth is None and self.pairs == len(ORDER) and found.ratio < WORTH
         last = no_more or self.pairs >= MOST_PAIRS
+        ratios = [mean_gain(*pair) for pair in zip(old, new, strict=True)]
         if beside and self.pairs >= len(ORDER):
             between = interval(ratios)
             low, high = min(blocks.low, between.low), max(blocks.high, between.high)

@@ -84,20 +84,37 @@ def interval(ratios: Sequence[float]) -> Interval:
     Raises:
         ValueError: there is none, or one is not a positive finite number.
     """
-    if not ratios:
-        raise ValueError("an interval needs at least one ratio")
-    logs = []
-    for ratio in ratios:
-        if not 0 < ratio < math.inf:
-            raise ValueError("ratios of times are positive and finite")
-        logs.append(math.log(ratio))
+    logs = _logs(ratios)
     count = len(logs)
     mean = math.fsum(logs) / count
     if count == 1:
         return Interval(math.exp(mean), 0.0, math.inf, 1)
-    deviation = math.sqrt(math.fsum([(value - mean) ** 2 for value in logs]) / (count - 1))
+    deviation = math.dist(logs, [mean] * count) / math.sqrt(count - 1)
     reach = student(count - 1) * deviation / math.sqrt(count)
     return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach), count)
+
+
+def _logs(ratios: Sequence[float]) -> list[float]:
+    """Their logarithms.
+
+    Raises:
+        ValueError: as :func:`interval`.
+    """
+    if not ratios:
+        raise ValueError("an interval needs at least one ratio")
+    if not all(map(math.isfinite, ratios)) or min(ratios) <= 0:
+        raise ValueError("ratios of times are positive and finite")
+    return list(map(math.log, ratios))
+
+
+def mean_gain(old: Sequence[float], new: Sequence[float]) -> float:
+    """The ratio of :func:`gain`, without its interval.
+
+    Raises:
+        ValueError: as :func:`gain`.
+    """
+    logs = _logs([before / after for before, after in zip(old, new, strict=True)])
+    return math.exp(math.fsum(logs) / len(logs))
 
 
 def gain(old: Sequence[float], new: Sequence[float]) -> Interval:
@@ -122,9 +139,8 @@ def gain_of_runs(old: Sequence[Sequence[float]], new: Sequence[Sequence[float]])
         return found
     variance = 0.0
     for side in (old, new):
-        means = [math.fsum([math.log(seconds) for seconds in run]) / len(run) for run in side]
-        middle = math.fsum(means) / count
-        variance += math.fsum((mean - middle) ** 2 for mean in means) / (2 * (count - 1))
+        means = [math.fsum(map(math.log, run)) / len(run) for run in side]
+        variance += math.dist(means, [math.fsum(means) / count] * count) ** 2 / (2 * (count - 1))
     freedom = min(found.pairs - 1, _MOST_FREEDOM)
     reach = max(found.half_width, student(freedom) * math.sqrt(2 * variance / count))
     return Interval(found.ratio, found.ratio * math.exp(-reach), found.ratio * math.exp(reach), found.pairs)

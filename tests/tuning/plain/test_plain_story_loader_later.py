@@ -15,7 +15,7 @@ from accel_advisor.tuning.tuner import Options, tune
 
 pytest.importorskip("torch")
 
-SCRIPT = """\
+SCRIPT = '''\
 import time
 
 import torch
@@ -32,12 +32,25 @@ class Samples:
         return torch.ones(4), torch.zeros(1)
 
 
+class Descent(torch.optim.Optimizer):
+    """For torch's own, torch imports its compiler, for as long as all else takes to start."""
+
+    def add_param_group(self, group):
+        self.param_groups.append({{**self.defaults, **group, "params": list(group["params"])}})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter -= group["lr"] * parameter.grad
+
+
 model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+optimizer = Descent(model.parameters(), {{"lr": 0.01}})
 
 
 def step(x, y):
-    optimizer.zero_grad()
+    model.zero_grad()
     (model(x) - y).square().mean().backward()
     optimizer.step()
     time.sleep(0.002)
@@ -52,7 +65,7 @@ loader = {loader}
 while True:
     for x, y in loader:
         {step}
-"""
+'''
 BY_HAND = "(model(x) - y).square().mean().backward()"
 IMPORTS = "from torch.utils.data import DataLoader\n"
 LOADER = "DataLoader(Samples(), batch_size=4)"

@@ -83,11 +83,13 @@ class Simulation:
         self._wander = 0.0
         self._loaded = False
         self._used = self._others = 0.0
+        self._rates: dict[int, float] = {}
         if workload.wander or workload.load:
             self._turn()
 
     # The machine
 
+    @property
     def _speed(self) -> float:
         return math.exp(self._wander) * (1 - self.workload.load * self._loaded)
 
@@ -100,32 +102,43 @@ class Simulation:
         self._wander = 0.9 * self._wander + self._random.gauss(0, self.workload.wander * math.sqrt(1 - 0.81))
         if self._random.random() < 0.3:
             self._loaded = not self._loaded
+        self._rates = {}
         self._tasks.append(_Task("clock", 0.5 + self._random.random(), self._turn))
 
-    def _run(self, until: Callable[[], bool]) -> None:
-        # Millions of rounds: plain loops take half as long as generators.
+    def _rate(self, busy: int) -> float:
+        """The speed of each of ``busy`` processes, until the machine is another."""
+        if busy not in self._rates:
+            self._rates[busy] = self._speed * self._share(busy)
+        return self._rates[busy]
+
+    def _run(self, until: Callable[[], object]) -> None:
+        # Millions of rounds: plain loops take half as long as generators, and what does not change is not asked again.
+        tasks, cores, load = self._tasks, self.workload.cores, self.workload.load
         while not until():
-            busy = 0
-            for task in self._tasks:
+            busy, rate, step, first = 0, 1.0, math.inf, math.inf
+            for task in tasks:
+                left = task.left
                 if task.kind == "cpu":
                     busy += 1
-            rate = self._speed() * self._share(busy) if busy else 1.0
-            step = math.inf
-            for task in self._tasks:
-                left = task.left / rate if task.kind == "cpu" else task.left
-                if left < step:
+                    if left < first:
+                        first = left
+                elif left < step:
                     step = left
-            self.now += step
             if busy:
-                self._used += step * min(busy, self.workload.cores) * (1 - self.workload.load * self._loaded)
-            self._others += step * self.workload.cores * self.workload.load * self._loaded
-            finished = []
-            for task in self._tasks:
-                task.left -= step * rate if task.kind == "cpu" else step
-                if task.left <= _EPSILON:
+                rate = self._rates.get(busy) or self._rate(busy)
+                if first / rate < step:
+                    step = first / rate
+                self._used += step * (busy if busy < cores else cores) * (1 - load * self._loaded)
+            self.now += step
+            if self._loaded:
+                self._others += step * cores * load
+            worked, finished = step * rate, []
+            for task in tasks:
+                left = task.left = task.left - (worked if task.kind == "cpu" else step)
+                if left <= _EPSILON:
                     finished.append(task)
             for task in finished:
-                self._tasks.remove(task)
+                tasks.remove(task)
             for task in finished:
                 task.done()
 
@@ -135,7 +148,7 @@ class Simulation:
             return
         over: list[bool] = []
         self._tasks.append(_Task(kind, seconds, lambda: over.append(True)))
-        self._run(lambda: bool(over))
+        self._run(over.__len__)
 
     # The loader
 

@@ -24,7 +24,7 @@ from accel_advisor.tuning.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
 pytest.importorskip("torch")
 
 PROGRAM = '''
-import json, os, sys, threading, traceback
+import gc, json, os, sys, threading, traceback
 from dataclasses import astuple
 import torch, torch._dynamo
 from accel_advisor.tuning.probe.script.stack import capture
@@ -89,6 +89,7 @@ def train(plan, setup, check):
     }
 
 torch.set_num_threads(1)
+gc.freeze()  # no fork looks through what torch has made
 for case in json.load(sys.stdin):
     reading, writing = os.pipe()
     if not os.fork():
@@ -102,6 +103,7 @@ for case in json.load(sys.stdin):
     with open(reading, "rb") as pipe:
         print(pipe.read().decode(), flush=True)
     os.wait()
+os._exit(0)
 '''
 
 ROW = {"optimizer": 14, "loader": 15, "model": 17}
