@@ -140,12 +140,10 @@ def main():
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # the end of an interpreter with torch takes half a second
 """
 LIMITED = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a script asks Linux for its own memory")
 LAST = "model.layer.weight.is_contiguous(memory_format=torch.channels_last)"
-SLOW_UNLESS_LAST = f"0.002 if {LAST} else 0.04"
-"""A gain that two pairs of runs settle, however busy the machine is: each run is a start more."""
+SLOW_UNLESS_LAST = f"0.002 if {LAST} else 0.02"
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -193,7 +191,7 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
 
 @pytest.mark.skipif(len(physical_cores()) < 2, reason="there are no two cores to choose among")
 def test_threads_are_bound_beside_workers(tmp_path: Path) -> None:
-    step = f"0.002 if len(os.sched_getaffinity(0)) < {len(os.sched_getaffinity(0))} else 0.04"
+    step = f"0.002 if len(os.sched_getaffinity(0)) < {len(os.sched_getaffinity(0))} else 0.02"
     command = write(tmp_path, step)
     source = tmp_path / "train.py"
     text = source.read_text().replace("import time", "import os\nimport time")

@@ -59,8 +59,8 @@ def main():
             with torch.no_grad():  # by hand: with its first optimizer torch imports its compiler, in each run
                 for parameter in model.parameters():
                     parameter -= 1e-3 * parameter.grad
-            time.sleep(0.03 if torch.is_anomaly_enabled() else 0.002)
-            time.sleep(0.06 if parts.FIXED else 0)
+            time.sleep(0.01 if torch.is_anomaly_enabled() else 0.002)
+            time.sleep(0.01 if parts.FIXED else 0)
         if epoch == 999:
             evaluate(model, loader)
 
@@ -197,7 +197,7 @@ for epoch in range(1000):
     for (inputs,) in loader:
         model.zero_grad()
         model(inputs).square().mean().backward()
-        time.sleep(0.03 if torch.is_anomaly_enabled() else 0.002)
+        time.sleep(0.01 if torch.is_anomaly_enabled() else 0.002)
 """,
 )
 
