@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -312,8 +313,7 @@ class TestTheCommand:
         path.write_text(COPIES)
         out = run("lint", "train.py", "--select", "ACC201").out
         assert "1 finding " in out
-        assert "= train.py:9:" in out
-        assert "= train.py:11:" in out
+        assert re.search(r"= train\.py:9:\d+, 11:\d+: ", out)
         run("lint", "train.py", "--select", "ACC201", "--fix")
         assert path.read_text().count("non_blocking=True") == 3
 
