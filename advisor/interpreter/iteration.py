@@ -284,6 +284,10 @@ def _entry(machine: Machine, mapping: Mapping, key: object) -> Value:
         elif any(isinstance(one, Loader) for one in options_of(held)):
             loaders.append(held)
     found = present(machine.store.get(mapping, ANY) or UNKNOWN)
+    if isinstance(found, Unknown) and not isinstance(key, (str, int)):
+        known, unsure = entries(machine, mapping)
+        if known and not unsure and all(isinstance(each, Tensor) for one in known.values() for each in options_of(one)):
+            return join_all(known.values())  # of tensors, it is one
     if not loaders or isinstance(key, (str, int)):
         callables = named([found] if isinstance(key, (str, int)) else everything)
         return found if isinstance(callables, Unknown) else callables

@@ -102,6 +102,11 @@ PROVEN = {
     "from a loader that is asked by its method": "batches = iter(loader)\nfor step in range(1000):\n"
     + "    x, y = batches.__next__()"
     + STEP,
+    "out of a dict that the step goes over": LOOP.replace(
+        "loss = criterion", "losses = {}\n    losses['a'] = criterion"
+    )
+    .replace("loss.backward()", "losses['a'].backward()")
+    .replace("total += loss.item()", "for name in losses:\n        print(name, losses[name].item())"),
 }
 EVIDENT = {
     "out of a model that somebody else has seen": "lib.count(model)\n" + LOOP,
@@ -126,11 +131,6 @@ EVIDENT = {
     "in the forward of a model that a function nobody calls trains": NET
     + "def train(loader):\n    model = Net().to(device)\n    for x, y in loader:\n"
     + "        model(x.to(device), y.to(device)).sum().backward()\n",
-    "out of a dict that the step goes over": LOOP.replace(
-        "loss = criterion", "losses = {}\n    losses['a'] = criterion"
-    )
-    .replace("loss.backward()", "losses['a'].backward()")
-    .replace("total += loss.item()", "for name in losses:\n        print(name, losses[name].item())"),
 }
 
 
