@@ -41,8 +41,8 @@ _MANY = 8
 _FEW_BATCHES = 1000
 """Batches of an epoch up to which the start of its workers is no small part of it."""
 _MANY_EPOCHS = 100
-"""Epochs from which on a training goes over little data, where nothing is known of these: of 81 findings that were read
-on public code, 18 were worth mending, and none of those whose loops are known to take fewer passes."""
+"""Epochs from which on a training is taken to go over little data, where nothing is known of these: so many, or more,
+had each training whose workers readers of ``benchmarks/practice`` found worth keeping."""
 _COUNTS_CORES = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "os.process_cpu_count"})
 
 
