@@ -52,6 +52,8 @@ _WITHOUT_OLD_PYTHON = (1, 5)
 """The torch that first ran on no Python 2."""
 _BROKEN = re.compile(r"(?<=[(\[{])\s*\n\s*|,?\s*\n\s*(?=[)\]}])|\s*\n\s*(?=\.)")
 """Where code of several lines has white space, and a comma, that it would not have on one."""
+_COMMENT = re.compile(r"[ \t]+#[^\n`'\"]*(?=\n)")
+"""A comment at the end of a line of code that goes on, unless it may be a part of a text."""
 
 __all__ = [
     "Node",
@@ -190,7 +192,7 @@ def _other_texts(facts: Facts) -> Iterator[str]:
 
 def _on_one_line(message: str) -> str:
     """A message whose quoted code may go over several lines, as it would stand on one."""
-    return " ".join(_BROKEN.sub("", message).split())
+    return " ".join(_BROKEN.sub("", _COMMENT.sub("", message)).split())
 
 
 def also_at(document: Document, node: cst.CSTNode, message: str) -> Related:

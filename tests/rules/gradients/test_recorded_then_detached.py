@@ -220,6 +220,7 @@ for x in conf.batches:
     )
     check_one("ACC434", source.format("x * self.count"), tmp_path)
     check_one("ACC434", source.format("next(self.parameters()).data.new(8).zero_()"), tmp_path)
+    check_one("ACC434", source.format("self.known.get(x, 'none')"), tmp_path)
     assert findings_of("ACC434", source.format("self.fc(x)"), tmp_path)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair
+from ..checks import Pair, check_one, check_pair, findings_of
 from ..programs import IMPORTS
 
 HEAD = IMPORTS + "import conf\n"
@@ -166,3 +166,13 @@ model = Net().cuda()
 """
     check_one("ACC221", HEAD + source, tmp_path)
     check_one("ACC221", HEAD + source.replace(".cuda()", "").replace("  # -> info none", ""), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("comment", "kept"),
+    [("  # of each class", ""), ("  # 'a' and 'b'", " # 'a' and 'b'"), ("  # one, then `two`", " # one, then `two`")],
+)
+def test_a_comment_is_no_part_of_what_is_said(comment: str, kept: str, tmp_path: Path) -> None:
+    """Unless what looks like one may be a part of a text."""
+    (found,) = findings_of("ACC221", made(f"torch.tensor(\n        [0.1, 0.9]{comment}\n    ).cuda()"), tmp_path)
+    assert f"`torch.tensor([0.1, 0.9]{kept}).cuda()` copies" in found.message

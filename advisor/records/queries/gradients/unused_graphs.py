@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _DETACHES = re.compile(r"detach|no_grad|inference_mode|\.data\b(?!\.(?:data|distributed|sampler))")
 _SETTLED = frozenset({"module", "training", "device", "dtype", "config"})
 """Attributes of networks that no call changes."""
+_OF_CONTAINERS = frozenset("get items keys values append extend pop setdefault update format join".split())
+"""Methods of what is no layer, if they are called on what an object holds."""
 _NEEDED = frozenset({Fate.KEPT, Fate.RETURNED})
 
 
@@ -96,8 +98,9 @@ def _computes(facts: Facts, flow: DataFlow, call: cst.Call) -> bool:
     functions = facts.call_graph.called_from(call)
     called = [each for one in functions for each in descendants(one, cst.Call)]
     asks = facts.program.once(_asks_modules)
-    names = (dotted(each.func) for each in called if not gives_values(each) and id(each) not in asks)
-    return not functions or any(one.startswith(("self.", "super")) for one in names)
+    names = [dotted(each.func) for each in called if not gives_values(each) and id(each) not in asks]
+    held = [one for one in names if one.count(".") < 2 or one.rpartition(".")[2] not in _OF_CONTAINERS]
+    return not functions or any(one.startswith(("self.", "super")) for one in held)
 
 
 def _asks_modules(program: Program) -> frozenset[int]:
