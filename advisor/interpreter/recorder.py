@@ -229,14 +229,18 @@ class Recorder:
 
     def take_one(self, frame: Frame, element: Value) -> None:
         """``next(iterator)``: the loop around it takes batches; but one that takes the first of a loader, for a loop
-        within it to begin with, is no loop over batches for that."""
+        within it to begin with, or one more behind a loop within it that learns from them all, is no loop over batches
+        for that."""
         if not frame.loops:
             return
-        loaders = loaders_of(element)
+        around = frame.loops[-1]
+        loaders = [
+            one for one in loaders_of(element) if not any(it.learns and it.is_within(around) for it in one.loops)
+        ]
         for loader in loaders:
             for loop in note_first(frame.loops, loader, frame.function_names):
                 loader.loops.remove(loop)
-        self.take(frame.loops[-1], loaders)
+        self.take(around, loaders)
 
     def backward(self, frame: Frame, *, forgets: bool = False) -> None:
         """The model learns here, or forgets old gradients."""

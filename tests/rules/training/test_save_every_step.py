@@ -34,6 +34,15 @@ for e in range(3):
 LOADER = "loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
 
 
+def test_a_pass_that_looks_at_one_more_batch_is_an_epoch(tmp_path: Path) -> None:
+    """And a step where it learns from that one alone."""
+    loop = "    for (x,) in loader:\n        step(x, x)\n"
+    once = "    (x,) = next(iter(loader))\n    step(x, x)\n"
+    program = f"def train():\n{loop}{once}start = int(input())\nfor e in range(start, 99):\n    train()\n"
+    source = IMPORTS + MODEL + LOADER + program + "    torch.save(model, 'm')\n"
+    check_pair("ACC427", Pair(source, loop, ""), tmp_path)
+
+
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC427", IMPORTS + MODEL + LOADER + source + "\n", tmp_path)
