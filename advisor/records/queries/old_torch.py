@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Act, any_calls, calls, methods
+from accel_advisor.syntax.shapes import names_read_in
 
 if TYPE_CHECKING:
     from accel_advisor.project.target import Version
+    from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Program
+    from accel_advisor.records.operations import Operation
 
 _WITHOUT_FIRST = (1, 0)
 """The torch since which what has no dimensions has no first element, which read its value until then."""
@@ -57,7 +60,17 @@ def knows_0_4(program: Program) -> bool:
 
 
 def _knows(facts: Facts) -> bool:
-    if facts.operations_of(*_SINCE_0_4):
+    if not all(map(_is_of_a_version, facts.operations_of(*_SINCE_0_4))):
         return True
-    read = (one.receiver for one in facts.operations_of(*_ITEM))
+    read = (one.receiver for one in facts.operations_of(*_ITEM) if not _is_of_a_version(one))
     return any(one is not None and not facts.document.code(one).endswith(".numpy()") for one in read)
+
+
+def _is_of_a_version(operation: Operation) -> bool:
+    """Whether it happens only where a condition asks for a version: another branch does without it."""
+    return all(any(map(_asks_for_version, context.conditions)) for context in operation.contexts)
+
+
+def _asks_for_version(condition: Condition) -> bool:
+    test = condition.test
+    return test is not None and any("version" in name.lower() for name in names_read_in(test))

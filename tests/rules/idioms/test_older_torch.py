@@ -13,6 +13,7 @@ SOURCE = (
     IMPORTS
     + """
 from torch.autograd import Variable
+import conf
 model = nn.Linear(8, 2).cuda()
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
 loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True)
@@ -30,6 +31,12 @@ def evaluate():
 OLD, NEW = SOURCE.replace("READ", "loss.data[0]"), SOURCE.replace("READ", "float(loss)")
 
 
+BY_VERSION = OLD.replace(
+    "    total = loss.data[0]",
+    "    if torch.__version__ >= '0.4':\n        total = loss.item()\n    else:\n        total = loss.data[0]",
+)
+"""A program that was brought to both."""
+
 OLDER = {
     "ACC201": "pass `async=True`",
     "ACC205": "make a tensor of `torch.cuda` and fill it there instead",
@@ -46,6 +53,8 @@ README = "Install [PyTorch v0.3](http://pytorch.org) with CUDA.\n"
         (README, OLD, "older"),
         (README, NEW, "(torch 0.4 or later)"),
         (README, NEW.replace("float(loss)", "loss.item()"), ""),
+        (README, BY_VERSION, "older"),
+        (README, BY_VERSION.replace("torch.__version__ >= '0.4'", "conf.new"), ""),
         ("- PyTorch 0.3 or later\n", OLD, "(torch 0.4 or later)"),
         ("- PyTorch 0.4\n", OLD, ""),
         ("# A project\n", OLD, ""),
