@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -10,6 +11,8 @@ from accel_advisor.syntax.shapes import last_name, mentioned_in
 from accel_advisor.syntax.walking import descendants
 
 IMPORTS = frozenset({"import_module", "__import__"})
+_FILLED = re.compile(r"[{%]")
+"""What begins a part of a text that is filled in."""
 
 
 def imported_by_text(tree: cst.Module) -> frozenset[str] | None:
@@ -43,7 +46,7 @@ def _module(text: cst.BaseExpression) -> str:
     known = beginning(text)
     if known.startswith("."):
         return ""
-    return known if isinstance(text, cst.SimpleString) else known.rpartition(".")[0].partition("{")[0].rstrip(".")
+    return known if isinstance(text, cst.SimpleString) else _FILLED.split(known)[0].rpartition(".")[0]
 
 
 def _mentions(tree: cst.Module) -> Iterator[cst.Name]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.iteration import element_at, element_of, entries, holds_modules
+from accel_advisor.interpreter.iteration import element_at, element_of, holds_modules
 from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.settings_classes import field_default
 from accel_advisor.interpreter.loader_batches import loaders_of, may_rewrite, mutates_in_place, refills
@@ -222,9 +222,9 @@ def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
 def _may_replace(machine: Machine, mapping: Mapping, value: Value) -> None:
     """A value is stored in a dict under a key that is not known: each tensor there may be this one from now on."""
     tensors = all(isinstance(one, Tensor) for one in options_of(value))
-    for name, held in entries(machine, mapping)[0].items() if tensors else ():
-        if all(isinstance(one, Tensor) for one in options_of(held)):
-            machine.store.set(mapping, name, join(held, value))
+    for key, held in [*machine.store.entries(mapping).items()] if tensors else ():
+        if key not in (OPEN, ANY) and all(isinstance(one, Tensor) for one in options_of(held)):
+            machine.store.set(mapping, key, join(held, value))
 
 
 def _refill(machine: Machine, holder: cst.BaseExpression, batch: Tensor, value: Value) -> None:

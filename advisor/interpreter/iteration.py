@@ -284,10 +284,9 @@ def _entry(machine: Machine, mapping: Mapping, key: object) -> Value:
         elif any(isinstance(one, Loader) for one in options_of(held)):
             loaders.append(held)
     found = present(machine.store.get(mapping, ANY) or UNKNOWN)
-    if isinstance(found, Unknown) and not isinstance(key, (str, int)):
-        known, unsure = entries(machine, mapping)
-        if known and not unsure and all(isinstance(each, Tensor) for one in known.values() for each in options_of(one)):
-            return join_all(known.values())  # of tensors, it is one
+    tensors = bool(everything) and all(isinstance(each, Tensor) for one in everything for each in options_of(one))
+    if tensors and isinstance(found, Unknown) and not isinstance(key, (str, int)):
+        return join_all(everything)  # it is one of them
     if not loaders or isinstance(key, (str, int)):
         callables = named([found] if isinstance(key, (str, int)) else everything)
         return found if isinstance(callables, Unknown) else callables

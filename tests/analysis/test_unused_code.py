@@ -135,6 +135,7 @@ def _by_text(imports: str) -> tuple[dict[str, str], str]:
 LEFT = {
     "modules of a package by their texts": _by_text("importlib.import_module('nets.' + input()).build()"),
     "modules of a package, which a text begins": _by_text("__import__(f'nets.small_{input()}', fromlist=['build'])"),
+    "modules of a package, by a filled text": _by_text("importlib.import_module('nets.%s' % input())"),
     "a module by its whole text": _by_text("importlib.import_module('nets.small')"),
     "a module of a library by its text": _by_text("importlib.import_module('json')"),
     "a script that imports what is not there": (BROKEN, "run.py"),
@@ -297,6 +298,8 @@ USED = {
     ),
     "a module by its text": _with("import importlib\nimportlib.import_module(input())\n"),
     "a module by a text that begins no package": _by_text("importlib.import_module('nets' + input())"),
+    "a module of any package": _by_text("importlib.import_module('%s.small' % input())"),
+    "a module of any package, by another filled text": _by_text("importlib.import_module('{}.small'.format(input()))"),
     "a module by a text of its own package": _by_text("importlib.import_module('.' + input(), 'nets')"),
     "this module by its text": _by_text("importlib.import_module('layers')"),
     "a function that imports, by another name": _by_text("load = importlib.import_module\nload(input())"),

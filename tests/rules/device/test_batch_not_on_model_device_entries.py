@@ -34,6 +34,14 @@ WAYS = {
 }
 
 
+def test_entries_under_numbers_are_entries(tmp_path: Path) -> None:
+    program = PROGRAM.replace("def step(**inputs)", "def step(inputs)").replace('inputs["image"]', "inputs[0]")
+    program = program.replace("step(image=image, label=label)", "step({0: image, 1: label})")
+    assert findings_of("ACC302", program, tmp_path) == []
+    (forgotten,) = findings_of("ACC302", program.replace(".cuda()\n    model", ".float()\n    model"), tmp_path)
+    assert "`inputs[0]`" in forgotten.message
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_entries_that_a_loop_moves_are_moved(way: str, tmp_path: Path) -> None:
     program = PROGRAM.replace(*WAYS[way])

@@ -58,3 +58,13 @@ def test_silent_about_what_decides_whether_gradients_are_used(case: str, tmp_pat
     later = program.replace("optimizer.step()", "print('small')").replace("scaler.step(optimizer)", "scheduler.step()")
     (found,) = findings_of("ACC208", later, tmp_path)
     assert "clip_grad_norm_" in found.message
+
+
+def test_an_object_that_is_told_a_value_does_not_decide_by_it(tmp_path: Path) -> None:
+    """But a list that takes it in does."""
+    told = NORM + "    self.log(norm)\n    if self.every: optimizer.step()\n"
+    for program in (told, told.replace("self", "conf")):
+        (found,) = findings_of("ACC208", f"{CLASSIFIER}self = conf.trainer\n{BATCH}{program}", tmp_path)
+        assert "clip_grad_norm_" in found.message
+    taken = told.replace("self.log", "norms.append").replace("self.every", "max(norms) < 9")
+    assert findings_of("ACC208", f"{CLASSIFIER}norms = []\n{BATCH}{taken}", tmp_path) == []

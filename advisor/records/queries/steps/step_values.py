@@ -26,6 +26,8 @@ _TO_HOST = frozenset({"cpu", "numpy", "item", "tolist"})
 _SAME_VALUES = frozenset({"detach", "cpu", "float", "clone"})
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 _PARAMETERS = re.compile(r"(^|_)(params|parameters|param_groups)$")
+_TAKES_IN = frozenset("append extend add update setdefault".split())
+"""Methods with which a container takes in what it is given."""
 _STEPPED = re.compile(r"opt|scaler", re.IGNORECASE)
 """What is in the names of those whose ``step`` uses gradients."""
 _FINITE = frozenset({"isfinite", "isnan", "isinf"})
@@ -353,10 +355,11 @@ def _grown_from(scope: cst.CSTNode, holder: str) -> set[str]:
                 continue
             if isinstance(one, cst.Assign):
                 found |= {dotted(target.target) for target in one.targets}
-            elif isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
-                found.add(dotted(value.func.value))
-        more = not found - {""} <= known
-        known |= found - {""}
+            elif isinstance(value, cst.Call) and last_name(value.func) in _TAKES_IN:
+                found.add(dotted(value.func.value) if isinstance(value.func, cst.Attribute) else "")
+        found -= {"", "self"}  # an object is not what it was once given
+        more = not found <= known
+        known |= found
     return known
 
 
