@@ -26,6 +26,8 @@ _SETTLED = frozenset(
     | {"is_floating_point", "device_count"}
 )
 """Functions and methods whose results belong to the run, or to the form of a batch, not to the step."""
+_COUNTING = frozenset({"len", "int", "float", "size", "dim", "numel", "item"})
+"""Functions and methods that give numbers of Python, or tuples of them."""
 _PASSED_ON = frozenset(
     {"bool", "int", "float", "str", "abs", "max", "min", "sum", "any", "all", "getattr", "get", "keys", "values"}
     | {"items", "lower", "upper", "strip", "startswith", "endswith", "split"}
@@ -69,6 +71,37 @@ def _bind(found: Bindings, target: cst.BaseExpression, value: cst.BaseExpression
     name = dotted(target)
     if name:
         found.setdefault(name, []).append(value)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def numbers_returned(function: cst.FunctionDef) -> tuple[bool, ...]:
+    """Of each part of the tuples that a function returns whether it is a number of Python, such as a size, as far as
+    the text shows: ``return x, x.shape[2]``; empty where it does not always return as many."""
+    returned = [one.value for one in descendants(function.body, cst.Return, but=_SCOPES)]
+    rows = [[one.value for one in value.elements] for value in returned if isinstance(value, cst.Tuple)]
+    if not rows or len(rows) < len(returned) or len({len(row) for row in rows}) > 1:
+        return ()
+    return tuple(all(_is_number(one, function, frozenset()) for one in column) for column in zip(*rows, strict=True))
+
+
+def _is_number(node: cst.BaseExpression, function: cst.FunctionDef, asked: frozenset[str]) -> bool:
+    if isinstance(node, cst.Name):
+        bound = bindings(function.body).get(node.value, [])
+        given = any(one.name.value == node.value for one in named_parameters(function.params))
+        within = asked | {node.value}
+        numbers = (one is not None and _is_number(one, function, within) for one in bound)
+        return node.value in asked or (bool(bound) and not given and all(numbers))
+    if isinstance(node, cst.Call):
+        return last_name(node.func) in _COUNTING
+    if isinstance(node, cst.Attribute):
+        return node.attr.value in ("shape", "ndim")
+    if isinstance(node, cst.Tuple):
+        return all(_is_number(one.value, function, asked) for one in node.elements)
+    if isinstance(node, cst.BinaryOperation):
+        return _is_number(node.left, function, asked) and _is_number(node.right, function, asked)
+    return isinstance(node, (cst.Integer, cst.Float)) or (
+        isinstance(node, cst.Subscript) and _is_number(node.value, function, asked)
+    )
 
 
 @lru_cache(maxsize=MOST_KEPT)

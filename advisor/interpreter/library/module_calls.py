@@ -15,6 +15,7 @@ from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.shapes import makes_parts, reads_in_forward
+from accel_advisor.syntax.variation import numbers_returned
 from accel_advisor.tables.torch_modules import MODULE_BASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS, WRAPPERS_THAT_WAIT
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.places import (
@@ -48,7 +49,17 @@ _OWN_CALL = ("__call__", "to", "cuda", "_apply")
 
 
 def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
-    """A module's forward: its result lives where the module lives."""
+    """A module's forward: its result lives where the module lives, but for numbers that it returns beside."""
+    made = _called(machine, callee, arguments, node)
+    if not isinstance(callee, Module) or callee.cls is None:
+        return made
+    forward = class_member(machine, callee.cls, "forward")
+    code = forward.node if isinstance(forward, Function) else None
+    numbers = numbers_returned(code) if isinstance(code, cst.FunctionDef) else ()
+    return Sequence(tuple(UNKNOWN if one else made for one in numbers)) if any(numbers) else made
+
+
+def _called(machine: Machine, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
     modules = [one for one in options_of(callee) if isinstance(one, Module)]
     module = modules[0]
     escaped = any(machine.store.get(one, ESCAPED) is not None for one in modules)

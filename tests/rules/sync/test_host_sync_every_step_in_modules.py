@@ -232,3 +232,48 @@ WITHIN = ASKED.replace("        if shown:\n            print(out.sum())", "     
 def test_a_function_within_takes_the_option_from_around_it(before: str, tmp_path: Path) -> None:
     after = "shown=True" if before == "shown=False" else "def inner(out, shown=1)"
     check_pair("ACC208", Pair(WITHIN + STEPS, before, after), tmp_path)
+
+
+PATCHES = """
+import torch
+from torch import nn
+
+class Patches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cut = nn.Conv2d(3, 8, 4, 4)
+    def forward(self, x):
+        x = self.cut(x)
+        _, _, H, W = x.shape
+        W = W * 2
+        return x.flatten(2), RETURNED
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.patches, self.layer = Patches(), nn.Linear(8, 2)
+    def forward(self, x):
+        x, high, wide = self.patches(x)
+        if high != self.layer.weight.shape[0]:
+            x = x * 2
+        if wide > 8:
+            x = x / 2
+        return self.layer(x.transpose(1, 2))
+
+net = Net().cuda()
+for x, y in loader:
+    loss = nn.functional.mse_loss(net(x.cuda()), y.cuda())
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "waits"),
+    [("H, W", []), ("x.size(2), H // 2", []), ("x.mean(), x.norm()", [21, 23]), ("H, x.norm()", [23]), ("x, W", [21])],
+)
+def test_sizes_that_a_layer_returns_beside_a_tensor_are_no_tensors(
+    tmp_path: Path, returned: str, waits: list[int]
+) -> None:
+    found = findings_of("ACC208", PATCHES.replace("RETURNED", returned), tmp_path)
+    places = [one.span for one in found] + [more.span for one in found for more in one.related]
+    assert sorted({one.start.row for one in places}) == waits
