@@ -100,6 +100,13 @@ PAIRS = {
         "np.random.rand(count, 8)",
         "self.state[index]",
     ),
+    "drawn, and computed with": Pair(
+        SOURCE.replace("torch.FloatTensor(self.state[index])", "torch.zeros(64, 8)")
+        .replace("        return (", "        drawn = np.random.beta(0.4, 0.4, (count, 2)) / 2 + 0.5\n        return (")
+        .replace("torch.from_numpy(self.reward[index])", "torch.from_numpy(drawn)"),
+        "np.random.beta(0.4, 0.4, (count, 2))",
+        "self.reward[index]",
+    ),
     "a column of unknown things": Pair(
         SOURCE.replace("torch.FloatTensor(self.state[index])", "torch.zeros(64, 8)")
         .replace("        return (", "        rows = conf.rows(index)\n        return (")
