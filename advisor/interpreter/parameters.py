@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -50,6 +52,14 @@ if TYPE_CHECKING:
 
 from accel_advisor.interpreter.arguments import Arguments
 
+_COMPARE: dict[type[cst.BaseCompOp], Callable[[int, int], bool]] = {
+    cst.Equal: operator.eq,
+    cst.NotEqual: operator.ne,
+    cst.LessThan: operator.lt,
+    cst.LessThanEqual: operator.le,
+    cst.GreaterThan: operator.gt,
+    cst.GreaterThanEqual: operator.ge,
+}
 _INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef})
 
 
@@ -296,19 +306,34 @@ def answer_by_arguments(machine: Machine, test: cst.BaseExpression) -> bool | No
     asked, only = test, None
     if type(test) is cst.Comparison and len(test.comparisons) == 1:
         asked, only = test.left, test.comparisons[0]
-    function = machine.frame.function
-    if function is None or type(asked) is not cst.Name:
-        return None
-    given = function.node.params
-    if all(one.name.value != asked.value for one in named_parameters(given)):
-        return None
-    known = machine.lookup(asked.value)
-    if not isinstance(known, Constant):
+    counts = type(asked) is cst.Call and bool(asked.args) and machine.evaluate(asked.func) == Qualified("len")
+    counted = asked.args[0].value if type(asked) is cst.Call and counts else None
+    known = _given_as(machine, counted or asked)
+    if isinstance(known, Sequence) and (counted is None) is (only is None):
+        return bool(known.items) if only is None else _compares(machine, len(known.items), only)
+    if not isinstance(known, Constant) or counted is not None:
         return None
     if only is None:
         return known.value if isinstance(known.value, bool) else None
     other = machine.evaluate(only.comparator) if isinstance(only.operator, (cst.Equal, cst.NotEqual)) else UNKNOWN
     return (known.value == other.value) is isinstance(only.operator, cst.Equal) if isinstance(other, Constant) else None
+
+
+def _given_as(machine: Machine, asked: cst.BaseExpression) -> Value:
+    """What a parameter of the function that is being interpreted is; Unknown for any other expression."""
+    function = machine.frame.function
+    if function is None or type(asked) is not cst.Name:
+        return UNKNOWN
+    named = named_parameters(function.node.params)
+    return machine.lookup(asked.value) if any(one.name.value == asked.value for one in named) else UNKNOWN
+
+
+def _compares(machine: Machine, count: int, compared: cst.ComparisonTarget) -> bool | None:
+    """What a comparison of how many elements there are comes to; None where what it compares with is not known."""
+    other, compare = machine.evaluate(compared.comparator), _COMPARE.get(type(compared.operator))
+    if compare is None or not isinstance(other, Constant) or type(other.value) is not int:
+        return None
+    return compare(count, other.value)
 
 
 def untaken_branches(answers: list[bool | None]) -> frozenset[int]:

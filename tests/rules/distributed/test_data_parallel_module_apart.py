@@ -255,3 +255,42 @@ def test_minor_where_the_classes_of_its_object_only_evaluate(tmp_path: Path) -> 
     assert _minor(learns, tmp_path) == [False]
     assert _minor(HOLDERS.replace("one.train()", "one.net.train()"), tmp_path) == [False]
     assert _minor(HOLDERS.replace("self.net.eval()", "self.net.float()"), tmp_path) == [False]
+
+
+LISTED = (
+    IMPORTS
+    + """
+def prepared(net, scale=1.0, gpu_ids=[]):
+    if len(gpu_ids) > 0:
+        net = nn.DataParallel(net, gpu_ids)
+    return net
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = prepared(nn.Linear(8, 2))
+    def forward(self, x):
+        return self.layer(x)
+net = Net().cuda()
+for x, y in DataLoader([(1, 2)]):
+    net(x.cuda()).sum().backward()
+"""
+)
+ASKED = {
+    "another test": ("len(gpu_ids) > 0", "len(gpu_ids) >= 0"),
+    "given by name": ("nn.Linear(8, 2))", "nn.Linear(8, 2), gpu_ids=[0, 1])"),
+    "given by place": ("nn.Linear(8, 2))", "nn.Linear(8, 2), 1.0, conf.gpus)"),
+    "another default": ("gpu_ids=[]", "gpu_ids=[0, 1]"),
+    "handed on": ("net = Net().cuda()", "net = conf.again(prepared, Net().cuda())"),
+}
+
+
+@pytest.mark.parametrize("test", ["len(gpu_ids) > 0", "gpu_ids", "len(gpu_ids) != 0"])
+def test_minor_where_no_call_gives_the_list_of_gpus(tmp_path: Path, test: str) -> None:
+    assert _minor(LISTED.replace("len(gpu_ids) > 0", test), tmp_path) == [True]
+    same = LISTED.replace("nn.Linear(8, 2))", "nn.Linear(8, 2), scale=2.0, gpu_ids=[])")
+    assert _minor(same.replace("len(gpu_ids) > 0", test), tmp_path) == [True]
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_not_minor_where_one_may_give_it(tmp_path: Path, case: str) -> None:
+    assert _minor(LISTED.replace(*ASKED[case]), tmp_path) == [False]

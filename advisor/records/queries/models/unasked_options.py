@@ -59,13 +59,22 @@ def _is_unasked(program: Program, condition: Condition) -> bool:
     if called is None or name in handed:
         return False
     bound = 1 if params and params[0].name.value in ("self", "cls") else 0
-    own = {one.name.value: dotted(one.default) if one.default else "" for one in named_parameters(function.params)}
+    own = {one.name.value: _written(one.default) for one in named_parameters(function.params)}
     given = {one.name.value for one in params[: called.most + bound]}
     given |= {one for one, value in called.keywords if not value or own.get(one) != value}
     asked = {
         each for test, _ in tests_of(condition.node, condition.branch) for each in names_read_in(test)
     } & own.keys()
     return bool(asked) and all(own[one] for one in asked) and given.isdisjoint({*asked, "*", "**"})
+
+
+def _written(node: cst.BaseExpression | None) -> str:
+    """A name or a number as it is written, or what kind of empty display it is; empty for anything else."""
+    if isinstance(node, (cst.Integer, cst.Float, cst.SimpleString)):
+        return node.value
+    if isinstance(node, (cst.List, cst.Tuple, cst.Dict)):
+        return "" if node.elements else type(node).__name__
+    return dotted(node)
 
 
 def calls_by_name(program: Program) -> tuple[dict[str, _Calls], frozenset[str]]:
@@ -78,7 +87,9 @@ def calls_by_name(program: Program) -> tuple[dict[str, _Calls], frozenset[str]]:
         for call in descendants(tree, cst.Call):
             name = last_name(call.func)
             known = calls.setdefault(name, _Calls())
-            known.keywords |= {(one.keyword.value if one.keyword else one.star, dotted(one.value)) for one in call.args}
+            known.keywords |= {
+                (one.keyword.value if one.keyword else one.star, _written(one.value)) for one in call.args
+            }
             known.most = max(known.most, sum(not one.keyword for one in call.args))
             left[name] -= 1
             if name == "super" and call.args:
