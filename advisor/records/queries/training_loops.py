@@ -124,7 +124,7 @@ def runs_often(facts: Facts, context: OperationContext) -> bool:
         return not any(
             (one.varies is not None and not one.ordinary)
             or one.rare
-            or (_keeps(one) and not _keeps_in_locals(facts, one))
+            or (_is_of_call(one, context) and _keeps(one) and not _keeps_in_locals(facts, one))
             for one in context.conditions
         )
     if any(_keeps(one) for one in context.conditions if one.within is not None):
@@ -141,6 +141,13 @@ def _busy(facts: Facts, context: OperationContext) -> list[Loop]:
         for loop in found
         if loop.learns or (loop.loaders and not loop.counts) or not any(one.is_within(loop) for one in busy)
     ]
+
+
+def _is_of_call(condition: Condition, context: OperationContext) -> bool:
+    """Whether a condition is written in what a ``forward`` runs, or in a loop, and not where the program gets ready."""
+    function = condition.function
+    named = isinstance(function, cst.FunctionDef) and function.name.value in context.functions
+    return condition.within is not None or named or isinstance(function, cst.Lambda)
 
 
 def _keeps(condition: Condition) -> bool:

@@ -103,3 +103,33 @@ def test_more_than_a_little_is_told_in_a_branch_for_evaluation(tmp_path: Path) -
     large = IN_BRANCHES.replace("TEST", "not self.training").replace("ones(n, n)", "ones(len(x), n, n)")
     (found,) = findings_of("ACC205", large, tmp_path)
     assert (found.severity, found.minor) == (Severity.INFO, False)
+
+
+PREPARED = (
+    IMPORTS
+    + """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.mask = nn.Linear(8, 8), None
+    def forward(self, x):
+        n = x.size(1)
+        if TEST:
+            self.mask = torch.randn(n, n).cuda()
+        return self.fc(x) * self.mask
+def main(args):
+    if args.spread:
+        args.spread = conf.start(train, args)
+    else:
+        train(args)
+def train(args):
+    net = Net().cuda()
+    for x, y in DataLoader([(1, 2)]):
+        net(x.cuda()).sum().backward()
+main(conf.args)
+"""
+)
+
+
+def test_what_a_program_settles_before_it_trains_does_not_make_the_steps_seldom(tmp_path: Path) -> None:
+    check_pair("ACC205", Pair(PREPARED.replace("TEST", "self.mask is None"), "self.mask is None", "n > 1"), tmp_path)
