@@ -51,6 +51,10 @@ SILENT = {
     ),
     "the scores are kept": "s = q @ k.transpose(-2, -1)\nself.s = s\nreturn s.softmax(-1) @ v",
     "the scores are returned": "s = q @ k.transpose(-2, -1)\nreturn s.softmax(-1) @ v, s",
+    "the scores in a mask": (
+        "s = q @ k.transpose(-2, -1)\ns.masked_fill_((mask == 0).mul(s), -math.inf)\n"
+        "return F.softmax(s.float(), dim=-1).type_as(s) @ v"
+    ),
     "the scores in a list": "s = q @ k.transpose(-2, -1)\nkept = [s]\nreturn s.softmax(-1) @ v, kept",
     "something else that is added": "return (q @ k.transpose(-2, -1) + self.watch).softmax(-1) @ v",
     "a scale that is learnt": "return (q @ k.transpose(-2, -1) * self.bias).softmax(-1) @ v",
@@ -253,6 +257,11 @@ if mask is None:
     return (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}
 w = (q @ k.transpose(-2, -1)).masked_fill(mask, -1e9).softmax(-1){MARK}
 return w @ v
+""",
+    "a mask of the size of the scores": f"""
+s = q @ k.transpose(-2, -1){MARK}
+s.masked_fill_((mask == 0).expand_as(s), -math.inf)
+return F.softmax(s.float(), dim=-1).type_as(s) @ v
 """,
 }
 

@@ -15,7 +15,7 @@ from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.written_out.attention_layout import Equation, equation, operands
 from accel_advisor.records.queries.written_out.bound_names import BoundNames
 from accel_advisor.records.queries.written_out.returned_weights import beside, is_dropped, returned_beside
-from accel_advisor.syntax.shapes import assigned_value, self_attribute
+from accel_advisor.syntax.shapes import assigned_value, last_name, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Module
 
@@ -33,6 +33,8 @@ _SCALES = (cst.Multiply, cst.Divide, cst.MultiplyAssign, cst.DivideAssign)
 _CASTS = frozenset({"float", "half", "type", "type_as", "to", "contiguous"})
 _FACTS = frozenset({"dtype", "shape", "device", "size", "dim", "ndim"})
 """What is read of a tensor without its values."""
+_LIKE = frozenset({"expand_as", "view_as", "reshape_as", "type_as"})
+"""Methods that take a tensor for what it is like."""
 
 
 @dataclass(slots=True)
@@ -108,6 +110,8 @@ class _Function:
         labels = {id(one.target) for one in descendants(node.body, cst.AssignTarget)}
         labels |= {id(one.attr) for one in descendants(node.body, cst.Attribute)}
         labels |= {id(one.value) for one in descendants(node.body, cst.Attribute) if one.attr.value in _FACTS}
+        alike = (one for one in descendants(node.body, cst.Call) if last_name(one.func) in _LIKE)
+        labels |= {id(arg.value) for one in alike for arg in one.args}
         labels |= _given_on_demand(node.body) | dropped
         self._reads = [one for one in descendants(node.body, cst.Name) if id(one) not in labels]
         hidden = descendants(node.body, *_INNER, cst.Global, cst.Nonlocal)
