@@ -356,3 +356,41 @@ def test_what_is_kept_is_copied_the_first_time(asks: str, instead: str, tmp_path
 def test_what_is_kept_is_given_back(tmp_path: Path) -> None:
     returned = "            return self.labels\n"
     check_pair("ACC201", Pair(MASKED, returned, "            return torch.zeros(2).cuda()\n"), tmp_path)
+
+
+DEALT = """
+import conf
+import torch
+from torch import nn
+
+net = nn.Conv1d(8, 2, 3).cuda()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for epoch in range(9):
+    for seen, wanted in conf.dealer.next_epoch():
+        x = torch.from_numpy(seen.astype("float32"))
+        y = torch.from_numpy(wanted.copy())
+        if torch.cuda.is_available():
+            x = x.cuda()
+            y = y.cuda()
+        optimizer.zero_grad()
+        nn.functional.mse_loss(net(x), y).backward()
+        optimizer.step()
+"""
+
+
+def test_a_script_that_moves_what_a_generator_deals(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", DEALT, tmp_path)
+    assert [found.span.start.row, *(one.span.start.row for one in found.related)] == [13, 14]
+
+
+@pytest.mark.parametrize(
+    ("here", "instead"),
+    [
+        ("        y = y.cuda()\n", "        print(y.mean())\n        y = y.cuda()\n"),
+        ("        y = y.cuda()\n", ""),
+        ("wanted.copy()", "conf.blurred(wanted)"),
+    ],
+)
+def test_such_a_script_where_the_host_may_use_it_too(here: str, instead: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", DEALT.replace(here, instead), tmp_path)
+    assert (found.span.start.row, found.related) == (13, ())

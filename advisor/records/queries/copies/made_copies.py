@@ -15,7 +15,7 @@ from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.literal_copies import OF_ARRAYS, OF_DATA, OF_LISTS, is_literal, maker_of
 from accel_advisor.records.queries.steps.settled_copies import copies_data, settled_copies
 from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
-from accel_advisor.syntax.shapes import dotted, root_of
+from accel_advisor.syntax.shapes import dotted, last_name, root_of
 from accel_advisor.tables.torch_functions import DEVICE_KINDS
 from accel_advisor.values.evidence import Evidence, Ground
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _COPIES, _MOVES = Call("torch.tensor"), methods("Tensor", "cuda", "to")
 _OF_ITS_OWN = ("numpy.random.", "numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "Tensor.numpy")
 """What a step draws, or fills or brings back from the GPU for an algorithm of its own: no data that lie ready."""
+
+_COPIED = frozenset({"astype", "copy"})
+"""Methods of arrays that give the same numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,8 @@ def _is_of_data(operation: Operation) -> bool:
     if isinstance(made, cst.ListComp):
         made = made.elt
     elif operation.does(OF_ARRAYS):
+        while isinstance(made, cst.Call) and isinstance(made.func, cst.Attribute) and last_name(made.func) in _COPIED:
+            made = made.func.value
         return isinstance(made, (cst.Name, cst.Attribute, cst.Subscript))
     return isinstance(made, cst.Subscript)
 

@@ -258,7 +258,7 @@ def is_all_that_happens(facts: Facts, fills: list[Operation], move: cst.Call) ->
     function = fills[0].function
     if isinstance(function, cst.Lambda) or any(one.function is not function for one in fills):
         return False
-    if function is None and any(context.loop is None for one in fills for context in one.contexts):
+    if function is None and not all(context.loops for one in fills for context in one.contexts):
         return False  # what a script makes once, it may use in any way
     around = function or facts.document.tree
     if all(one is not move for one in descendants(around, cst.Call)):
