@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
+from accel_advisor.records.queries.waits.later_moves import is_moved_later
 from accel_advisor.records.queries.waits.unmoved_parts import is_in_an_unmoved_dict
 from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import dotted, last_name, named_parameters, names_read_in, self_attribute
@@ -98,12 +99,12 @@ def happens_for_each(loop: Loop, operation: Operation) -> str:
 
 def is_on_host(facts: Facts, loop: Loop, operation: Operation) -> bool:
     """Whether the text of the loop says that what is read is no tensor on the GPU: it was copied to the host, is a part
-    of a batch that was not moved yet, or never is, or is called as a model is."""
+    of a batch that was not moved yet, or never is, is moved behind the read, or is called as a model is."""
     node = _what_is_read(operation)
     name = dotted(node)
     if name and any(dotted(one.func) == name for one in descendants(operation.function or loop.node, cst.Call)):
         return True
-    if is_in_an_unmoved_dict(operation, node):
+    if is_in_an_unmoved_dict(operation, node) or is_moved_later(operation, node):
         return True
     inside = loop.document is facts.document and loop.holds(facts.document, operation.node)
     return _is_host(node, loop if inside else None, bool(facts.frameworks), set())
