@@ -258,7 +258,7 @@ def is_all_that_happens(facts: Facts, fills: list[Operation], move: cst.Call) ->
     function = fills[0].function
     if isinstance(function, cst.Lambda) or any(one.function is not function for one in fills):
         return False
-    if function is None and not all(context.loops for one in fills for context in one.contexts):
+    if function is None and not all(map(_is_repeated, fills)):
         return False  # what a script makes once, it may use in any way
     around = function or facts.document.tree
     if all(one is not move for one in descendants(around, cst.Call)):
@@ -275,6 +275,12 @@ def is_all_that_happens(facts: Facts, fills: list[Operation], move: cst.Call) ->
         return False
     loops = (one for one in descendants(around, cst.For, cst.While) if span(one).start.offset > begin)
     return not any(span(one).start.offset < end < span(one).end.offset for one in loops)
+
+
+def _is_repeated(operation: Operation) -> bool:
+    """Whether each way to it leads through a loop, other than that of a comprehension."""
+    around = ([isinstance(loop.node, (cst.For, cst.While)) for loop in one.loops] for one in operation.contexts)
+    return all(map(any, around))
 
 
 def _chain(around: cst.CSTNode, fills: set[int], move: cst.Call) -> tuple[set[str], set[int]]:
