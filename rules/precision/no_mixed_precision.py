@@ -80,6 +80,7 @@ class NoMixedPrecision(Rule):
     code = "ACC417"
     name = "no-mixed-precision"
     severity = Severity.INFO
+    knob = "autocast"
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a program once, at the model in its first such loop."""

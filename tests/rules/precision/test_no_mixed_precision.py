@@ -356,11 +356,14 @@ def test_says_what_it_rests_on(tmp_path: Path) -> None:
     )
 
 
+TRY = ", and try it first with `accel-advisor tune --knobs autocast`, which compares the losses, too"
+
+
 @pytest.mark.parametrize(
     ("stated", "said"),
     [
-        ("torch>=1.10", "torch.bfloat16)`"),
-        ("torch>=0.4", "torch.bfloat16)` (torch 1.10 or later)"),
+        ("torch>=1.10", f"torch.bfloat16)`{TRY}"),
+        ("torch>=0.4", f"torch.bfloat16)`{TRY} (torch 1.10 or later)"),
         ("torch==1.7.0", "`torch.cuda.amp.autocast()`, and scale the loss with a `torch.cuda.amp.GradScaler`"),
         ("torch>=1.2,<1.9", "`torch.cuda.amp.GradScaler` (torch 1.6 or later)"),
     ],

@@ -280,6 +280,7 @@ def _kept(source: str, folder: Path) -> int:
     return len(kept)
 
 
+TRY = ", and try it first with `accel-advisor tune --knobs autocast`, which compares the losses, too"
 BFLOAT16 = 'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
 FLOAT16 = (
     'compute the model and the loss under `torch.autocast("cuda", torch.float16)`, and scale the loss with a '
@@ -309,10 +310,10 @@ def test_kernels_of_a_library_that_have_no_bfloat16_take_float16(package: str, r
 @pytest.mark.parametrize(
     ("pinned", "called", "remedy"),
     [
-        ("torch==1.13.1", "max_pool2d(x, 2)", BFLOAT16),
+        ("torch==1.13.1", "max_pool2d(x, 2)", BFLOAT16 + TRY),
         ("torch==1.13.1", "interpolate(x, scale_factor=2)", OLDER),
-        ("torch>=1.13.1", "interpolate(x, scale_factor=2)", f"{BFLOAT16} (torch 2.1 or later)"),
-        ("torch==2.1.0", "interpolate(x, scale_factor=2)", BFLOAT16),
+        ("torch>=1.13.1", "interpolate(x, scale_factor=2)", f"{BFLOAT16}{TRY} (torch 2.1 or later)"),
+        ("torch==2.1.0", "interpolate(x, scale_factor=2)", BFLOAT16 + TRY),
     ],
 )
 def test_torch_before_2_1_resizes_no_bfloat16(pinned: str, called: str, remedy: str, tmp_path: Path) -> None:

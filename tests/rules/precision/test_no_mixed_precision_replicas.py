@@ -35,7 +35,8 @@ train(loader, {called})
 """
 )
 NAMED = TRAINING.replace("def train(loader, model)", "def train(loader, net)").replace("model(x", "net(x")
-AROUND = 'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
+TRY = ", and try it first with `accel-advisor tune --knobs autocast`, which compares the losses, too"
+AROUND = f'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`{TRY}'
 INSIDE = (
     'decorate the `forward` of `Net` with `@torch.autocast("cuda", torch.bfloat16)`, since the threads of DataParallel'
 )

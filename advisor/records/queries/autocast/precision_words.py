@@ -26,6 +26,8 @@ dtype: they use float16."""
 _SINCE_ANYWHERE = (2, 4)
 """The one that brought ``torch.amp.custom_fwd``, before which it was one of ``torch.cuda.amp``."""
 _MOST_NAMED = 2
+_TRIED = ", and try it first with `accel-advisor tune --knobs autocast`, which compares the losses, too"
+"""What to add where the trial turns exactly what is to be written."""
 
 
 def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
@@ -34,7 +36,7 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
     since, scaled = half.since, bool(half.scaler)
     if scaled and training.replicated and not threads:
         since = max(since, _SINCE_IN_THREADS)
-    remedy = f"compute the model and the loss under `{half.autocast}`"
+    remedy = plain = f"compute the model and the loss under `{half.autocast}`"
     if threads:
         remedy = _in_threads(threads, half.autocast, old=scaled)
     if scaled:
@@ -55,7 +57,7 @@ def remedy_of(facts: Facts, training: FullPrecision) -> tuple[str, Version]:
         names = dict.fromkeys(f"`{name}`" for _, name in training.moved)
         if names:
             remedy += f", and see that the steps of {' and '.join([*names][:_MOST_NAMED])} outlast its rounding"
-    return remedy, since
+    return remedy + _TRIED if remedy == plain and not scaled else remedy, since
 
 
 def places_of(facts: Facts, training: FullPrecision) -> Iterator[tuple[Document, cst.CSTNode, str]]:
