@@ -21,6 +21,8 @@ from accel_advisor.rule import registry
 from accel_advisor.tuning.record.record_file import read_record
 from accel_advisor.tuning.record.schema import Record
 
+from .in_memory import PLACES, folder_in_memory
+
 # Threads of torch that turn while they wait take a core from the tests beside. Set before torch is loaded.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Those that numpy starts with its import do so for a tenth of a second in each process, unless their patience is 2**4.
@@ -32,6 +34,7 @@ settings.load_profile("any speed")
 
 numbers = itertools.count()
 Install = Callable[[str], None]
+NewFolder = Callable[[str], Path]
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,41 @@ def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("TMPDIR", folder)
         patch.setattr(tempfile, "tempdir", folder)
         yield
+
+
+@pytest.fixture(scope="session")
+def memory(request: pytest.FixtureRequest) -> Iterator[Path | None]:
+    with folder_in_memory(request.session) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def new_folder(
+    request: pytest.FixtureRequest, memory: Path | None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NewFolder]:
+    """Makes folders for tests, in memory where they may be there, as are temporary files then. pytest's own fixture
+    looks through all folders for a number, and moves a link to the newest one."""
+    place = request.path.relative_to(Path(__file__).parent).as_posix()
+    inside = memory is not None and place.startswith(PLACES)
+    parent = memory if memory is not None and inside else tmp_path_factory.getbasetemp()
+
+    def new(name: str) -> Path:
+        plain = re.sub(r"\W", "_", name)[:30]
+        folder = parent / f"{plain}{next(numbers)}"
+        folder.mkdir(0o700)
+        return folder
+
+    with pytest.MonkeyPatch.context() as patch:
+        if inside:
+            patch.setenv("TMPDIR", str(memory))
+            patch.setattr(tempfile, "tempdir", str(memory))
+        yield new
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, new_folder: NewFolder) -> Path:
+    """A folder of its own for each test."""
+    return new_folder(request.node.name)
 
 
 @pytest.fixture

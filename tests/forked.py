@@ -53,6 +53,17 @@ for line in control.makefile():
 os._exit(0)
 """
 
+_AS_PYTHON = """\
+import os, runpy, sys
+if sys.argv[0] == "-m":
+    module = sys.argv.pop(1)
+    sys.path[0] = os.getcwd()
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+else:
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+    runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
 
 class Forks:
     """An interpreter that has imported some modules, and runs code in forks of itself, one after the other.
@@ -82,6 +93,10 @@ class Forks:
             assert answer, "the interpreter that forks has ended"
             out, err = (Path(path).read_text(encoding="utf-8") for path in output)
         return subprocess.CompletedProcess(code, int(answer), out, err)
+
+    def python(self, words: Iterable[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+        """What ``python FILE ...`` or ``python -m MODULE ...`` does."""
+        return self.run(_AS_PYTHON, cwd, words)
 
     def close(self) -> None:
         """Ends the interpreter."""

@@ -91,25 +91,12 @@ def forks() -> Iterator[Forks]:
     forks.close()
 
 
-AS_PYTHON = """\
-import os, runpy, sys
-if sys.argv[0] == "-m":
-    module = sys.argv.pop(1)
-    sys.path[0] = os.getcwd()
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
-else:
-    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
-    runpy.run_path(sys.argv[0], run_name="__main__")
-"""
-"""What ``python FILE`` and ``python -m MODULE`` do."""
-
-
 @pytest.mark.parametrize(("words", "options"), benchmarks().items(), ids=map(" ".join, benchmarks()))
 def test_a_benchmark_of_a_page_has_the_options_that_it_is_given(
     words: tuple[str, ...], options: set[str], forks: Forks
 ) -> None:
     """They take hours and other people's code, so their own help is asked."""
-    done = forks.run(AS_PYTHON, ROOT, [*words, "--help"])
+    done = forks.python([*words, "--help"], ROOT)
     assert done.returncode == 0, done.stderr
     assert {option for option in options if option not in done.stdout} == set()
 

@@ -20,6 +20,7 @@ from click.testing import CliRunner
 
 from .checkouts import RIGHT, ROOT, WRONG, environment, git, own_checkout, repository, write
 from .commands.scripts import SLOW
+from .conftest import NewFolder
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 JOB = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text(encoding="utf-8"))["accel-advisor"]
@@ -134,14 +135,14 @@ class Runner:
 
 
 @pytest.fixture(scope="module")
-def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    return Runner(tmp_path_factory.mktemp("runner"), own_checkout(tmp_path_factory.mktemp("action")))
+def runner(new_folder: NewFolder) -> Runner:
+    return Runner(new_folder("runner"), own_checkout(new_folder("action")))
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clone(new_folder: NewFolder) -> Path:
     """A shallow clone of a branch, as `actions/checkout` makes it, of a repository whose main branch has moved on."""
-    folder = tmp_path_factory.mktemp("origin")
+    folder = new_folder("origin")
     origin = repository(folder / "origin", {"old.py": WRONG, "train.py": RIGHT, "a b/c.py": WRONG})
     git(origin, "checkout", "-q", "-b", BRANCH)
     write(origin, {"train.py": WRONG, "new.ipynb": json.dumps(notebook(SLOW))})

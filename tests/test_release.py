@@ -24,6 +24,7 @@ from accel_advisor import __version__
 from accel_advisor.cli import cli
 
 from .checkouts import NO_INDEX, ROOT, environment, git, own_checkout
+from .conftest import NewFolder
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -39,9 +40,9 @@ def release() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(new_folder: NewFolder) -> Path:
     """This checkout as it is now, committed at a known time."""
-    folder = own_checkout(tmp_path_factory.mktemp("source"))
+    folder = own_checkout(new_folder("source"))
     git(folder, "init", "-q", "-b", "main")
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "It", "--date", "2026-01-02T03:04:06Z")
@@ -49,9 +50,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def built(release: ModuleType, source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def built(release: ModuleType, source: Path, new_folder: NewFolder) -> tuple[Path, Path]:
     """The wheel and the sdist."""
-    wheel, sdist = release.archives(source, tmp_path_factory.mktemp("dist"), isolated=False)
+    wheel, sdist = release.archives(source, new_folder("dist"), isolated=False)
     return wheel, sdist
 
 

@@ -194,10 +194,11 @@ def _settings(config: Config) -> str:
 def _salt() -> str:
     """What all entries depend on: the interpreter, this package and the rules of other packages."""
     digest = hashlib.blake2b(repr((__version__, sys.version_info[:3])).encode(), digest_size=20)
-    for folder in (Path(__file__).parent.parent, Path(_rules_folder())):
-        for path in sorted(folder.rglob("*.py")):
-            status = path.stat()
-            digest.update(repr((path.name, status.st_size, status.st_mtime_ns)).encode())
+    for folder in (os.path.dirname(os.path.dirname(__file__)), _rules_folder()):
+        walked = ((parent, name) for parent, _, names in os.walk(folder) for name in names if name.endswith(".py"))
+        for parent, name in sorted(walked):  # as strings: paths would take twice as long, in each run
+            status = os.stat(os.path.join(parent, name))
+            digest.update(repr((name, status.st_size, status.st_mtime_ns)).encode())
     for point in entry_points():
         digest.update(repr((point.value, point.dist.version if point.dist else None)).encode())
     return digest.hexdigest()

@@ -183,8 +183,9 @@ class Facts:
 
     def operations_of(self, *asked: Asked) -> list[Operation]:
         """The operations of this document that do one of these, in the order in which they were met."""
-        found = {at for one in asked for at in self.places.get(one, ())}
-        return [self.operations[at] for at in sorted(found)]
+        places = self.places
+        there = places.keys() & asked  # most rules ask for much that a document does not do
+        return [self.operations[at] for at in sorted({at for one in there for at in places[one]})] if there else []
 
     @property
     def places(self) -> dict[Asked, list[int]]:

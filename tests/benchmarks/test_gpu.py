@@ -3,7 +3,6 @@
 import argparse
 import ast
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,14 +25,26 @@ from benchmarks.gpu.scoring import tables
 from benchmarks.gpu.workloads import NOTHING, Training, make_data, trainings
 from benchmarks.regret.grid import Grid
 
+from ..forked import Forks
+
 PINNING = Path(__file__).resolve().parents[2] / "benchmarks" / "gpu" / "pinning.py"
 COMMAND = Path(__file__).resolve().parents[2] / "benchmarks" / "gpu" / "run.py"
 
 
-def run(*command: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
     """Two threads of torch that train something small would hardly do more than wait for each other."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield
+
+
+@pytest.fixture(scope="module")
+def forks(one_thread: None) -> Iterator[Forks]:
+    """Python with torch, and with what the first optimizer imports."""
+    forks = Forks("import torch._dynamo")
+    yield forks
+    forks.close()
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +75,10 @@ def quick(data: Path) -> dict[str, Training]:
 
 
 @pytest.fixture(scope="module")
-def grid(quick: dict[str, Training]) -> Iterator[Grid]:
+def grid(quick: dict[str, Training], one_thread: None) -> Iterator[Grid]:
     """One clock for all: its process imports torch."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OMP_NUM_THREADS", "1")
-        with Grid(quick[NAMES[0]]) as made:
-            yield made
+    with Grid(quick[NAMES[0]]) as made:
+        yield made
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -179,12 +188,12 @@ def test_parts_are_added_to_what_there_is(tmp_path: Path) -> None:
             earlier(path, only)
 
 
-def test_a_proof_of_one_part_keeps_the_others(tmp_path: Path) -> None:
+def test_a_proof_of_one_part_keeps_the_others(tmp_path: Path, forks: Forks) -> None:
     path = tmp_path / "gpu.json"
     old = a_record(failed="as it was")
     path.write_text(json.dumps(a_record(quick=True, copies="slow", workloads={"images": old})))
-    command = [sys.executable, str(COMMAND), "--quick", "--only", "compute", "--budget", "5", "--json", str(path)]
-    ran = run(*command)
+    command = [str(COMMAND), "--quick", "--only", "compute", "--budget", "5", "--json", str(path)]
+    ran = forks.python(command, tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     found = json.loads(path.read_text())
     assert found["workloads"]["images"] == old
@@ -192,10 +201,10 @@ def test_a_proof_of_one_part_keeps_the_others(tmp_path: Path) -> None:
     assert {"tune", "grid"} == set(found["workloads"]["compute"]["parts"])
 
 
-def test_the_proof_of_pinning_runs_and_says_so(tmp_path: Path) -> None:
+def test_the_proof_of_pinning_runs_and_says_so(tmp_path: Path, forks: Forks) -> None:
     path = tmp_path / "pinning.json"
-    command = [sys.executable, str(PINNING), "--quick", "--json", str(path)]
-    ran = run(*command)
+    command = [str(PINNING), "--quick", "--json", str(path)]
+    ran = forks.python(command, tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     found = json.loads(path.read_text())
     assert len(found["copies"]) == 2
@@ -203,10 +212,10 @@ def test_the_proof_of_pinning_runs_and_says_so(tmp_path: Path) -> None:
     assert "its figures mean nothing" in table(found)
 
 
-def test_without_time_pinning_says_what_is_missing(tmp_path: Path) -> None:
+def test_without_time_pinning_says_what_is_missing(tmp_path: Path, forks: Forks) -> None:
     path = tmp_path / "pinning.json"
-    command = [sys.executable, str(PINNING), "--quick", "--seconds", "0.1", "--json", str(path)]
-    ran = run(*command)
+    command = [str(PINNING), "--quick", "--seconds", "0.1", "--json", str(path)]
+    ran = forks.python(command, tmp_path)
     assert ran.returncode == 1
     assert json.loads(path.read_text())["failed"]["the rest"] == "the time was over before it was done"
 
@@ -218,12 +227,12 @@ def test_without_time_pinning_says_what_is_missing(tmp_path: Path) -> None:
         (PINNING, "there is no CUDA device here: --quick proves that the benchmark runs\n"),
     ],
 )
-def test_without_an_accelerator_nothing_is_recorded(command: Path, said: str) -> None:
+def test_without_an_accelerator_nothing_is_recorded(command: Path, said: str, tmp_path: Path, forks: Forks) -> None:
     import torch
 
     if torch.accelerator.is_available():
         pytest.skip("there is an accelerator on this machine")
-    ran = run(sys.executable, str(command))
+    ran = forks.python([str(command)], tmp_path)
     assert ran.returncode == 2
     assert ran.stderr == said
 

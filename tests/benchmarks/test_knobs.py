@@ -1,6 +1,5 @@
 """The benchmark of the knobs, as far as it can be seen without running it."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,8 @@ from accel_advisor.tuning.search.settings import TRAINING_KNOB_NAMES
 from benchmarks.knob_workloads import WORKLOADS, present
 from benchmarks.knob_workloads_on_gpu import ALL, ON_GPU
 from benchmarks.knobs import trains
+
+from ..forked import Forks
 
 COMMAND = Path(__file__).resolve().parents[2] / "benchmarks" / "knobs.py"
 
@@ -42,17 +43,19 @@ def test_a_script_for_a_gpu_trains_under_the_probe(name: str) -> None:
     assert found["device"] == ("cuda" if present("cuda") else "cpu")
 
 
-def test_what_a_processor_cannot_tell_is_left_out_there_and_time_that_is_over_ends_it() -> None:
+def test_what_a_processor_cannot_tell_is_left_out_there_and_time_that_is_over_ends_it(tmp_path: Path) -> None:
     if present("cuda"):
         pytest.skip("there is a GPU on this machine")
     assert ON_GPU["autocast, products on a GPU"].elsewhere
     assert not ON_GPU["tf32, products"].elsewhere  # is refused there, since it is for the GPU alone
     assert not WORKLOADS["autocast, products"].elsewhere
+    forks = Forks("import torch, accel_advisor.tuning.knobs.knob_trials")
     for words, said in (
         ([], "left out, as there is no cuda here"),
         (["--seconds", "-1"], "left out, as -1 s are over"),
     ):
-        command = [sys.executable, str(COMMAND), "--gpu", "autocast", *words]
-        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        ran = forks.python([str(COMMAND), "--gpu", "autocast", *words], tmp_path)
+        assert ran.returncode == 0, ran.stderr
         assert ran.stdout.splitlines()[:2] == [f"{name}: {said}" for name in ON_GPU if name.startswith("autocast")]
         assert "0 workloads" in ran.stdout
+    forks.close()

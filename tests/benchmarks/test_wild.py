@@ -64,7 +64,7 @@ def checkout(folder: Path, text: str) -> argparse.Namespace:
 
 
 def test_a_refusal_is_held_against_a_run_without_the_probe(wild: dict[str, ModuleType], tmp_path: Path) -> None:
-    options = checkout(tmp_path, "import torch\nraise SystemExit('no data in ' + __file__.rpartition('/')[0])\n")
+    options = checkout(tmp_path, "raise SystemExit('no data in ' + __file__.rpartition('/')[0])\nimport torch\n")
     case = wild["cases"].Case("some/one", "train.py", expects="refusal", why="fails")
     (tmp_path / "scratch").mkdir()
     result = wild["run"].run_case(case, options, tmp_path / "scratch")
@@ -74,7 +74,7 @@ def test_a_refusal_is_held_against_a_run_without_the_probe(wild: dict[str, Modul
 
 
 def test_another_end_than_the_expected_one_is_wrong(wild: dict[str, ModuleType], tmp_path: Path) -> None:
-    options = checkout(tmp_path, "import torch\n")
+    options = checkout(tmp_path, "print('there is nothing to train')\n")
     (tmp_path / "scratch").mkdir()
     result = wild["run"].run_case(wild["cases"].Case("some/one", "train.py"), options, tmp_path / "scratch")
     assert result["wrong"] == ["ended as refused where answer was expected"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.linting import cache
 from accel_advisor.linting.cache import FOLDER, Caches
 from accel_advisor.linting.report import Report
 
@@ -117,3 +118,14 @@ class TestCache:
     def test_it_is_ignored_by_git(self, project: Path) -> None:
         self.cached()
         assert (project / FOLDER / ".gitignore").read_text() == "*\n"
+
+
+def test_a_changed_and_a_new_rule_make_what_is_kept_worthless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_rules_folder", lambda: str(tmp_path))
+    (tmp_path / "theme").mkdir()
+    salts = [cache._salt()]
+    for name, text in (("one.py", "a\n"), ("one.py", "ab\n"), ("theme/two.py", ""), ("theme/three.txt", "")):
+        (tmp_path / name).write_text(text)
+        salts.append(cache._salt())
+    assert len(set(salts[:4])) == 4
+    assert salts[4] == salts[3]
