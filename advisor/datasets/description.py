@@ -21,7 +21,9 @@ from accel_advisor.datasets.sample_places import (
 from accel_advisor.datasets.streams import knows_its_rank, may_differ_by_rank, reads_everything, stream_veto
 from accel_advisor.datasets.transformed_samples import describe_transformed
 from accel_advisor.datasets.worker_state import held_objects, state_vetoes
+from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto, VetoKind
+from accel_advisor.syntax.shapes import dotted, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.known_datasets import (
     ANY_VISION_DATASET,
@@ -36,6 +38,7 @@ from accel_advisor.values.values import (
     Choice,
     Class,
     Constant,
+    Function,
     Instance,
     Iterated,
     Opaque,
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
 
 IN_MEMORY = Veto(VetoKind.MEMORY, "its samples are in memory already")
 
+_DEEPEST = 4
+"""Data sets within each other."""
 _IN_ONE_WAY = ", in one of the ways in which it is built"
 _ENCODES = re.compile(r"tokeni[sz]er|^tok$|processor|extractor", re.IGNORECASE)
 """Names of what makes a batch whose class the default collate function keeps."""
@@ -66,7 +71,7 @@ def describe_dataset(machine: Machine, value: Value) -> DatasetFacts:
 
 def _is_one_of(machine: Machine, value: Value, classes: Set[Class], depth: int = 0) -> bool:
     """Whether an object, or one that it is made with, is of one of these classes."""
-    if depth > 4 or not classes:
+    if depth > _DEEPEST or not classes:
         return False
     parts: list[Value] = []
     for one in options_of(value):
@@ -182,6 +187,8 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
         vetoes.append(Veto(VetoKind.WRITTEN, words))
     if made.cost == "memory":
         vetoes.append(IN_MEMORY)
+    if _has_one_sample(machine, value):
+        vetoes.append(Veto(VetoKind.SINGLE, "it has one sample, which one worker would make"))
     plain = "?" not in bases and not any(_encodes(one.node) for one in cls.lineage())
     on_device = any(uses_accelerator(machine, one) for one in cls.lineage())
     on_device |= is_elsewhere(machine, machine.recorder.samples.get(value, UNKNOWN)) or holds_elsewhere(machine, value)
@@ -203,6 +210,24 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
         on_host=not on_device and read_on_host(machine, value, made.cost == "costly"),
         decodes=made.decodes,
     )
+
+
+def _has_one_sample(machine: Machine, dataset: Value, depth: int = 0) -> bool:
+    """Whether the length of a data set is written as 1, or is that of another one that it holds."""
+    length = class_member(machine, dataset.cls, "__len__") if isinstance(dataset, Instance) else None
+    if not isinstance(length, Function) or depth > _DEEPEST or not isinstance(length.node, cst.FunctionDef):
+        return False
+    returned = [one.value for one in descendants(length.node.body, cst.Return)]
+    given = returned[0] if len(returned) == 1 else None
+    if isinstance(given, cst.Integer):
+        return given.evaluated_value == 1
+    counted = (
+        given.args[0].value if isinstance(given, cst.Call) and dotted(given.func) == "len" and given.args else None
+    )
+    held = self_attribute(counted) if counted is not None else None
+    inner = machine.store.get(dataset, held) if held is not None else None
+    options = options_of(inner) if inner is not None else ()
+    return bool(options) and all(_has_one_sample(machine, one, depth + 1) for one in options)
 
 
 @lru_cache(maxsize=512)

@@ -30,6 +30,8 @@ class VetoKind(StrEnum):
     """It keeps what it has read, which each worker would do for itself."""
     MEMORY = "memory"
     """Its samples are in memory, so that workers would gain nothing."""
+    SINGLE = "single"
+    """It has one sample, which one worker would make."""
     WRITTEN = "written"
     """The program writes or reads its attributes from outside, which would not reach the workers."""
 

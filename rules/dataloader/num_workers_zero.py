@@ -61,14 +61,14 @@ class DataLoaderNumWorkersZero(Rule):
             model(x.cuda(non_blocking=True)).sum().backward()
 
     When to ignore it
-        Data that is in memory already is served faster without workers, and the rule is silent where it sees that,
-        where it does not see what a sample takes, and where one takes little and is drawn before the backward pass,
+        Data in memory is served faster without workers, and the rule is silent where it sees that, where it does not
+        see what a sample takes, where there is one, and where it takes little and is drawn before the backward pass,
         while the GPU computes. It is silent too where workers would break the program: an IterableDataset that is not
         shared out, a file handle or a random generator kept in the data set, CUDA work in it, in a transform or in the
         collate function, a cache that is filled in the process, a data set that the loop changes or asks for what it
         saw, a program in the processes of a pool or in daemons; and, on a platform that does not fork them, what cannot
         be pickled, a loop outside of a main guard, and a notebook. A literal 0 with a comment beside it, or one above
-        that speaks of workers or the like, is taken as a decision; code that was commented out is none.
+        that speaks of workers, is taken as a decision, code that was commented out is not.
 
     Fix safety
         Always unsafe: another number of workers draws other random numbers for the same seed, takes shared memory and

@@ -106,3 +106,30 @@ PAIRS = {
 @pytest.mark.parametrize("case", PAIRS)
 def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC102", PAIRS[case], tmp_path)
+
+
+ONE_IMAGE = (
+    IMPORTS
+    + MODEL
+    + """
+import numpy as np
+from PIL import Image
+class Picture(Dataset):
+    def __init__(self, path): self.path = path
+    def __len__(self): return 1
+    def __getitem__(self, i): return torch.from_numpy(np.asarray(Image.open(self.path))), 1
+class Scaled(Dataset):
+    def __init__(self, inner): self.inner = inner
+    def __len__(self): return len(self.inner)
+    def __getitem__(self, i): return torch.from_numpy(np.load("b.npy")) + self.inner[i][0], 1
+loader = DataLoader(DATA, pin_memory=True)
+for x, y in loader:
+    step(x.cuda(non_blocking=True), y)
+"""
+)
+
+
+@pytest.mark.parametrize("data", ["Picture('a.png')", "Scaled(Picture('a.png'))"])
+@pytest.mark.parametrize("length", ["2", "len(self.path)"])
+def test_silent_about_a_data_set_of_one_sample(data: str, length: str, tmp_path: Path) -> None:
+    check_pair("ACC102", Pair(ONE_IMAGE.replace("DATA", data), "return 1\n", f"return {length}\n"), tmp_path)
