@@ -9,6 +9,9 @@ probe, and nothing of the user's can shadow what it imports.
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import importlib
 import json
 import os
 import runpy
@@ -145,6 +148,11 @@ def _torchrun(plan: dict[str, Any]) -> None:
         where = ["--nnodes", str(place["nodes"]), "--node-rank", str(place["number"]), "--rdzv-backend", "static"]
         where += ["--rdzv-endpoint", place["endpoint"], f"--rdzv-id={place['name']}"]
     sys.argv[:] = ["torchrun", *where, "--nproc-per-node", ranks, "--max-restarts", "0", __file__, path]
+    gc.disable()  # as in a rank; the agent itself makes hardly any garbage, and waits
+    with contextlib.suppress(ImportError):  # of which is said what torchrun says
+        importlib.import_module("torch")
+    gc.freeze()
+    gc.enable()
     runpy.run_module("torch.distributed.run", run_name="__main__", alter_sys=True)
 
 

@@ -89,6 +89,7 @@ class Layer:
         self.logged: set[str] = set()
         self.exposed: set[str] = set()
         self.folders: dict[str, str] = {}
+        self._free = tuple(f"{root}/" for root in (*_PLAIN_SYSTEM, scratch))
         # Shared with forked workers, so that a read costs nothing as long as nobody has written.
         self.used_flag = mmap.mmap(-1, 1)
         for folder in (self.upper, self.gone):
@@ -158,7 +159,7 @@ class Layer:
 
     def free(self, name: str) -> bool:
         """Whether a path is left alone: devices, and the scratch folder."""
-        return any(name == root or name.startswith(f"{root}/") for root in (*_PLAIN_SYSTEM, self.scratch))
+        return name.startswith(self._free) or f"{name}/" in self._free
 
     # -- looking up ---------------------------------------------------------------------------------------------
 
@@ -184,10 +185,15 @@ class Layer:
             return None
 
     def follow(self, name: str) -> str:
+        return self._followed(name)[0]
+
+    def _followed(self, name: str) -> tuple[str, str | None]:
+        """What a name leads to, and its place."""
         for _ in range(_LINKS_MOST):
-            link = self.link_at(self.place_of(name))
+            place = self.place_of(name)
+            link = self.link_at(place)
             if link is None:
-                return name
+                return name, place
             name = self.name(link if link.startswith("/") else f"{os.path.dirname(name)}/{link}")
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
 
@@ -202,7 +208,7 @@ class Layer:
         name = self.name(path)
         if self.free(name):
             return path
-        place = self.place_of(self.follow(name) if follow else name)
+        place = self._followed(name)[1] if follow else self.place_of(name)
         if place is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return place
@@ -210,12 +216,12 @@ class Layer:
     def exists(self, path: str, *, follow: bool = True) -> bool:
         """Whether the script sees something at ``path``."""
         name = self.name(path)
-        place = self.place_of(self.follow(name) if follow else name)
+        place = self._followed(name)[1] if follow else self.place_of(name)
         return place is not None and real_exists(place)
 
     def is_folder(self, path: str) -> bool:
         """Whether the script sees a folder at ``path``."""
-        place = self.place_of(self.follow(self.name(path)))
+        _, place = self._followed(self.name(path))
         return place is not None and is_real_folder(place)
 
     def names_in(self, path: str) -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
+
+from accel_advisor.tuning.probe.script.garbage import uncollected
 
 TORCH = ("torch", "torch._dynamo")
 """What takes seconds to import; each optimizer imports the second."""
@@ -93,24 +94,11 @@ class _Reporting:
         return getattr(self._loader, name)
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """No garbage collection, unless it is off anyway."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 def import_without_collection(*names: str) -> None:
     """Keep garbage collection off while these modules are imported: they make many objects and hardly any garbage, and
     looking for it takes a sixth of their import."""
     for name in names:
-        ImportHook(name, _nothing, _uncollected).install()
+        ImportHook(name, _nothing, uncollected).install()
 
 
 def _nothing() -> None:
