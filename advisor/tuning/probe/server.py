@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from time import perf_counter
@@ -31,7 +32,6 @@ from accel_advisor.tuning.probe.measuring.seen_loaders import (
 )
 from accel_advisor.tuning.probe.measuring.worker_pools import twin
 from accel_advisor.tuning.probe.plain.plain_steps import PlainSteps, Steppers
-from accel_advisor.tuning.probe.script.garbage import put_off_collections
 
 SETTLE_STEPS = 4
 SETTLE_MOST = 16
@@ -221,9 +221,10 @@ class Server:
     def _ready(self, loaders: tuple[LoaderInfo, ...], loop: PlainLoop | None = None) -> None:
         import torch
 
-        # Some steps later all that importing has made could be looked through once more, which takes tenths of a
+        # Some steps later all that importing has made would be looked through once more, which takes tenths of a
         # second: no block is to have that.
-        put_off_collections()
+        if gc.isenabled():
+            gc.collect()
         self._session.send(
             Ready(
                 loaders=loaders,
