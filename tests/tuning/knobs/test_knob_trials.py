@@ -226,9 +226,8 @@ def test_a_number_of_threads_that_is_bound_too_is_written_once() -> None:
 def test_a_larger_batch_is_made_room_for(tmp_path: Path) -> None:
     command = write(tmp_path, "")
     source = tmp_path / "train.py"
-    source.write_text(
-        HUNGRY.format(make="torch.empty", size=1 << 20, left=118, pause=0.02, optimizer="ByHand", by_hand=BY_HAND)
-    )
+    optimizer = {"optimizer": "ByHand", "by_hand": BY_HAND}
+    source.write_text(HUNGRY.format(make="torch.empty", size=1 << 20, left=118, pause=0.02, **optimizer))
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         names = frozenset({"batch_size", "activation_checkpointing"})
         found = try_knobs(trials(session, command), names, write=False)
