@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No garbage collection, unless it is off anyway: who sees to garbage alone is left alone. What was made meanwhile
+    """No garbage collection, unless it is off anyway: a script that sees to it is left alone. What was made meanwhile
     goes to the oldest generation, as what a full collection finds in use does; so does what was young before, once its
     garbage is collected."""
     if not gc.isenabled():
