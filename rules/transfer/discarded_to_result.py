@@ -38,7 +38,8 @@ class DiscardedToResult(Rule):
         Where the receiver is proven to be a tensor it is an error; where its annotation, a docstring or a method that
         only tensors have shows it, a warning. Modules, `BatchEncoding` and graph batches, which move in place, are left
         alone, and so is a tensor that has no name: `torch.zeros(1).cuda()` starts CUDA.
-        In a program that synchronizes and reads the clock it reports batches only: another copy may be timed.
+        In a program that synchronizes and reads the clock it reports batches only: another copy may be timed. A cast of
+        what an object holds has no fix: others may need it as it is.
 
     Fix safety
         Unsafe: the program then computes on the device that the discarded move asked for, as it surely was meant to.
@@ -62,9 +63,9 @@ class DiscardedToResult(Rule):
         receiver, code = document.code(lost.receiver), document.code(call)
         fate = "keeps its dtype" if lost.cast else "stays where it is"
         claim = f"`{code}` returns a new tensor, which is thrown away: `{receiver}` {fate}{basis.clause}"
-        remedy = f"write `{receiver} = {code}`"
+        remedy = "bind what it returns to a name, or drop the call" if lost.held else f"write `{receiver} = {code}`"
         fix = None
-        if may_stand_twice(lost.receiver):
+        if may_stand_twice(lost.receiver) and not lost.held:
             edit = replace_node(document, call, f"{receiver} = {code}")
             fix = Fix(f"Assign the result to `{receiver}`", (edit,), Applicability.UNSAFE)
         severity = Severity.ERROR if basis.proven else Severity.WARNING

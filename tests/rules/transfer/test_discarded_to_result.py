@@ -232,3 +232,32 @@ def fit(x: torch.Tensor):
     check_one("ACC207", source.format("beartype", "beartype", mark), tmp_path)
     check_one("ACC207", source.format("icontract", "require(lambda x: len(x) > 2)", mark), tmp_path)
     check_one("ACC207", source.format("caches", "cached", ""), tmp_path)
+
+
+PACKED = """
+import torch
+from torch import nn
+class Packed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("packed", torch.zeros(8, dtype=torch.uint8))
+    def unpacked(self, dtype=torch.float):
+        {call}
+        return (self.packed >> 4) & 15
+"""
+
+
+@pytest.mark.parametrize("call", ["self.packed.to(dtype)", "self.packed.half()"])
+def test_what_an_object_holds_is_not_to_be_cast_for_all(call: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC207", PACKED.format(call=call), tmp_path)
+    assert found.message.endswith("`self.packed` keeps its dtype; bind what it returns to a name, or drop the call")
+    assert found.fix is None
+    (named,) = findings_of("ACC207", PACKED.format(call=f"packed = self.packed\n        {call[5:]}"), tmp_path)
+    assert named.message.endswith(f"`packed` keeps its dtype; write `packed = {call[5:]}`")
+    assert named.fix is not None
+
+
+def test_what_an_object_holds_may_be_moved_for_all(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC207", PACKED.format(call="self.packed.to('cuda')"), tmp_path)
+    assert found.message.endswith("`self.packed` stays where it is; write `self.packed = self.packed.to('cuda')`")
+    assert found.fix is not None

@@ -12,6 +12,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Action, AnyCall, Call, Method
 from accel_advisor.records.clock import CLOCKS
+from accel_advisor.syntax.shapes import last_name
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ class DiscardedResult:
     cast: bool
     basis: Evidence
 
+    @property
+    def held(self) -> bool:
+        """Whether it casts what an object holds, which may be needed as it is."""
+        return self.cast and isinstance(self.receiver, cst.Attribute)
+
 
 def discarded_results(facts: Facts) -> Iterator[DiscardedResult]:
     """The moves and casts of a document that change nothing, because they are called on a tensor and give another."""
@@ -53,7 +59,7 @@ def discarded_results(facts: Facts) -> Iterator[DiscardedResult]:
             if measures and all(context.loader is None for context in transfer.contexts):
                 continue  # the copy itself may be what is measured
             if all(map(_moves_a_tensor, transfer.contexts)):
-                yield DiscardedResult(transfer.node, kept, cast=False, basis=_basis(transfer))
+                yield DiscardedResult(transfer.node, kept, cast=_is_cast(transfer), basis=_basis(transfer))
     for operation in facts.operations_of(*CASTS):
         kept = _kept(operation) if operation.discarded and _changes(operation) else None
         if kept is not None and all(context.subject.is_plain_tensor for context in operation.contexts):
@@ -64,6 +70,11 @@ def _moves_a_tensor(context: TransferContext) -> bool:
     grounds = frozenset(context.moved.basis.grounds)
     known = context.proven or (grounds and grounds <= _SHOWS_TENSORS)
     return bool(known) and context.moved.is_tensor and not context.stays
+
+
+def _is_cast(transfer: Transfer) -> bool:
+    """Whether what a tensor is moved to is called a dtype."""
+    return transfer.device is not None and "dtype" in last_name(transfer.device)
 
 
 def _basis(transfer: Transfer) -> Evidence:
