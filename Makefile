@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 DEMO := build/demo
 BIN := $(VENV)/bin
-PROCESSES ?= 4
+PROCESSES ?= 6
 
 .PHONY: demo test lint docs dist bill clean
 
