@@ -278,6 +278,13 @@ PAIRS_IN_OTHER_LOOPS: dict[str, tuple[str, ...]] = {
         "o.step(closure)",
         "o.step()",
     ),
+    "LBFGS where it is chosen": (
+        "o = torch.optim.LBFGS(model.parameters())\n"
+        + BATCH
+        + ("    " + WAITS + "\n    def closure():\n        return loss\n    o.step(closure)\n    other.step()\n"),
+        "other.step()",
+        "if 1 > conf.n: o.step()",
+    ),
     "an environment of gym": (
         "import gym\nenv = gym.make('a')\n"
         + BATCH

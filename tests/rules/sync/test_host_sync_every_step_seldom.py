@@ -116,3 +116,41 @@ def test_what_some_parts_of_a_step_skip_the_others_do(tmp_path: Path) -> None:
     check_pair(
         "ACC208", Pair(PARTS.replace("p.dim() == skipped", "step % 3 > 0"), "step % 3 > 0", "p.dim() > 0"), tmp_path
     )
+
+
+LARGE_ENOUGH = (
+    IMPORTS
+    + """
+import conf
+model = nn.Linear(8, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+total = 0
+for x, y in DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)), batch_size=4):
+    x, y = x.cuda(), y.cuda()
+    if conf.fits(x) or len(x) > 2:
+        loss = (model(x).sum() - y.sum()).square()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    else:
+        conf.note(x)
+"""
+)
+READ = "        total += loss.item()\n"
+OTHERWISE = {
+    "the other branch": LARGE_ENOUGH.replace(READ, "").replace("conf.note(x)", "total += y.sum().item()"),
+    "a branch of its own": LARGE_ENOUGH.replace(READ, f"        if conf.fits(y):\n    {READ}"),
+    "the one optimizer of two": LARGE_ENOUGH + "    conf.optimizer.step()\n",
+}
+
+
+def test_what_each_step_of_the_training_does_in_the_passes_that_have_one(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", LARGE_ENOUGH, tmp_path)
+    assert "this training waits for the GPU at every step, at `loss.item()`" in found.message
+
+
+@pytest.mark.parametrize("case", OTHERWISE)
+def test_silent_about_what_some_steps_go_without(case: str, tmp_path: Path) -> None:
+    assert OTHERWISE[case] != LARGE_ENOUGH
+    assert not findings_of("ACC208", OTHERWISE[case], tmp_path)

@@ -101,16 +101,37 @@ def paces(facts: Facts) -> dict[Loop, frozenset[cst.CSTNode]]:
     """The conditions that count the passes of a loop off, where all optimizers that step in it do so under them: what
     happens there happens in each step of the training."""
     found: dict[Loop, frozenset[cst.CSTNode]] = {}
-    for operation in facts.program.operations_of(AnyCall("step")):
-        if operation.does(Within("torch.optim.lr_scheduler")):
-            continue
-        for context in operation.contexts:
-            loop = context.inner
-            if loop is not None and loop.learns:
-                counted = () if context.period.absent else context.conditions
-                nodes = frozenset(one.node for one in counted if one.varies is loop and one.branch == 0)
-                found[loop] = found.get(loop, nodes) & nodes
+    for loop, context in _steps_in_loops(facts):
+        counted = () if context.period.absent else context.conditions
+        nodes = frozenset(one.node for one in counted if one.varies is loop and one.branch == 0)
+        found[loop] = found.get(loop, nodes) & nodes
     return found
+
+
+class StepConditions:
+    """The conditions under which all optimizers step that do so in a loop."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._counted = paces(facts)
+        self._branches: dict[Loop, frozenset[tuple[cst.CSTNode, int | None]]] = {}
+        for loop, context in _steps_in_loops(facts):
+            branches = frozenset((one.node, one.branch) for one in context.conditions if one.varies is loop)
+            self._branches[loop] = self._branches.get(loop, branches) & branches
+
+    def shared_with(self, context: OperationContext, loop: Loop) -> frozenset[cst.CSTNode]:
+        """Those that an operation stands under as well, in the same branch: it happens in each step of the training,
+        whatever other passes of the loop do (``if len(x) == 1: pass``, and the step in the other branch)."""
+        branches = self._branches.get(loop, frozenset())
+        shared = {one.node for one in context.conditions if (one.node, one.branch) in branches}
+        return self._counted.get(loop, frozenset()) | shared
+
+
+def _steps_in_loops(facts: Facts) -> Iterator[tuple[Loop, OperationContext]]:
+    """The steps of optimizers in the passes of loops in which models learn."""
+    for operation in facts.program.operations_of(AnyCall("step")):
+        if not operation.does(Within("torch.optim.lr_scheduler")):
+            around = ((context.inner, context) for context in operation.contexts)
+            yield from ((loop, context) for loop, context in around if loop is not None and loop.learns)
 
 
 def _is_step(operation: Operation) -> bool:

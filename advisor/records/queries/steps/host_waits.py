@@ -14,7 +14,7 @@ from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.queries.evaluation import only_differentiates
 from accel_advisor.records.queries.evaluations.explaining_loops import explains_there
 from accel_advisor.records.queries.old_torch import first_is_a_value
-from accel_advisor.records.queries.steps.accumulation import paces
+from accel_advisor.records.queries.steps.accumulation import StepConditions
 from accel_advisor.records.queries.steps.step_values import (
     WRITES,
     guards_step,
@@ -187,10 +187,12 @@ def _needed(program: Program) -> dict[Loop, list[Operation]]:
 
 
 def _gives_closures(loop: Loop) -> bool:
-    """Whether a loop hands an optimizer a function that it defines, which computes the loss as often as that asks."""
+    """Whether a loop hands an optimizer a function that it defines, which computes the loss as often as that asks, and
+    never lets it step without one."""
     defined = {one.name.value for one in descendants(loop.node, cst.FunctionDef)}
     steps = [one for one in descendants(loop.node, cst.Call) if dotted(one.func).endswith(".step")]
-    return any(dotted(arg.value) in defined for one in steps for arg in one.args)
+    asking = {dotted(one.func) for one in steps if any(dotted(arg.value) in defined for arg in one.args)}
+    return bool(asking) and not any(dotted(one.func) in asking for one in steps if not one.args)
 
 
 def reads_in_each_pass(facts: Facts, loop: Loop) -> bool:
@@ -264,7 +266,7 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
     """The operations that wait, the loop that does them in each of its passes, and what shows it: branches that all
     wait make each pass wait."""
     sides: dict[tuple[Loop, Condition], list[tuple[Operation, Evidence]]] = {}
-    counted = paces(facts)
+    steps = StepConditions(facts)
     epochs = one_step_each(facts)
     unasked = partial(is_left_as_it_is, facts.program)
     for operation in facts.operations_of(*_WAITING):
@@ -288,7 +290,7 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
             if not told and any(one.asks_type for one in context.conditions):
                 continue  # it takes tensors and other things, and nothing says which it gets here
             basis |= context.basis
-            if not context.spares_passes_of(loop, counted.get(loop, ())):
+            if not context.spares_passes_of(loop, steps.shared_with(context, loop)):
                 yield operation, loop, basis
                 break
             side = context.alternative_in(loop)
