@@ -5,6 +5,8 @@ VENV ?= .venv
 DEMO := build/demo
 BIN := $(VENV)/bin
 PROCESSES ?= 6
+# Where no accelerator is in sight, the tests that need one are skipped among the others.
+GPU := $(wildcard /dev/nvidia0 /dev/kfd /dev/dxg)
 
 .PHONY: demo test lint docs dist bill clean
 
@@ -23,9 +25,9 @@ demo: $(VENV)/installed
 # Hundreds of processes import the package: none is to compile it again, even where the environment asks for that.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed
-	$(BIN)/python -m pytest -m gpu $$(grep -rl --include='test_*.py' mark.gpu tests)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'alone and not gpu' $$(grep -rl --include='test_*.py' mark.alone tests)
-	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder -m 'not alone and not gpu'
+	$(if $(GPU),$(BIN)/python -m pytest -m gpu $$(grep -rl --include='test_*.py' mark.gpu tests))
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'alone$(if $(GPU), and not gpu)' $$(grep -rl --include='test_*.py' mark.alone tests)
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder -m 'not alone$(if $(GPU), and not gpu)'
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
