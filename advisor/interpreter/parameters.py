@@ -15,7 +15,7 @@ from accel_advisor.interpreter.library.external_settings import is_command
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.documented_types import documented_types
-from accel_advisor.syntax.shapes import dotted, named_parameters, positional_parameters
+from accel_advisor.syntax.shapes import dotted, named_parameters, names_bound_in, positional_parameters
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.known_datasets import TENSOR_DATASET
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
@@ -320,12 +320,15 @@ def answer_by_arguments(machine: Machine, test: cst.BaseExpression) -> bool | No
 
 
 def _given_as(machine: Machine, asked: cst.BaseExpression) -> Value:
-    """What a parameter of the function that is being interpreted is; Unknown for any other expression."""
+    """What a parameter of the function that is being interpreted is; Unknown for any other expression, and for a list
+    that the function changes."""
     function = machine.frame.function
     if function is None or type(asked) is not cst.Name:
         return UNKNOWN
     named = named_parameters(function.node.params)
-    return machine.lookup(asked.value) if any(one.name.value == asked.value for one in named) else UNKNOWN
+    known = machine.lookup(asked.value) if any(one.name.value == asked.value for one in named) else UNKNOWN
+    changed = isinstance(known, Sequence) and asked.value in names_bound_in(function.node.body)
+    return UNKNOWN if changed else known
 
 
 def _compares(machine: Machine, count: int, compared: cst.ComparisonTarget) -> bool | None:

@@ -26,8 +26,8 @@ _SETTLED = frozenset(
     | {"is_floating_point", "device_count"}
 )
 """Functions and methods whose results belong to the run, or to the form of a batch, not to the step."""
-_COUNTING = frozenset({"len", "int", "float", "size", "dim", "numel", "item"})
-"""Functions and methods that give numbers of Python, or tuples of them."""
+_COUNTING = {cst.Name: frozenset({"len", "int", "float"}), cst.Attribute: frozenset({"size", "dim", "numel", "item"})}
+"""Functions, and methods, that give numbers of Python, or tuples of them: ``x.float()`` gives a tensor."""
 _PASSED_ON = frozenset(
     {"bool", "int", "float", "str", "abs", "max", "min", "sum", "any", "all", "getattr", "get", "keys", "values"}
     | {"items", "lower", "upper", "strip", "startswith", "endswith", "split"}
@@ -92,7 +92,7 @@ def _is_number(node: cst.BaseExpression, function: cst.FunctionDef, asked: froze
         numbers = (one is not None and _is_number(one, function, within) for one in bound)
         return node.value in asked or (bool(bound) and not given and all(numbers))
     if isinstance(node, cst.Call):
-        return last_name(node.func) in _COUNTING
+        return last_name(node.func) in _COUNTING.get(type(node.func), ())
     if isinstance(node, cst.Attribute):
         return node.attr.value in ("shape", "ndim")
     if isinstance(node, cst.Tuple):

@@ -280,6 +280,7 @@ ASKED = {
     "given by name": ("nn.Linear(8, 2))", "nn.Linear(8, 2), gpu_ids=[0, 1])"),
     "given by place": ("nn.Linear(8, 2))", "nn.Linear(8, 2), 1.0, conf.gpus)"),
     "another default": ("gpu_ids=[]", "gpu_ids=[0, 1]"),
+    "filled": ("    if len(gpu_ids)", "    gpu_ids.append(0)\n    if len(gpu_ids)"),
     "handed on": ("net = Net().cuda()", "net = conf.again(prepared, Net().cuda())"),
 }
 

@@ -269,7 +269,14 @@ for x, y in loader:
 
 @pytest.mark.parametrize(
     ("returned", "waits"),
-    [("H, W", []), ("x.size(2), H // 2", []), ("x.mean(), x.norm()", [21, 23]), ("H, x.norm()", [23]), ("x, W", [21])],
+    [
+        ("H, W", []),
+        ("x.size(2), H // 2", []),
+        ("x.mean(), x.norm()", [21, 23]),
+        ("H, x.norm()", [23]),
+        ("x, W", [21]),
+        ("x.float(), int(W)", [21]),
+    ],
 )
 def test_sizes_that_a_layer_returns_beside_a_tensor_are_no_tensors(
     tmp_path: Path, returned: str, waits: list[int]
