@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -42,8 +43,13 @@ def test_the_files_that_slurm_writes_of_the_job_are_no_change(tmp_path: Path, mo
     assert tree.changed() == tuple(sorted(str(tmp_path / name) for name in files))
 
 
-TRAINS_LONG = """\
+TRAINS_LATE = """\
+import os
 import time
+
+while not os.path.exists(os.environ["LINTED"]):
+    time.sleep(0.02)
+
 import torch
 from torch.utils.data import DataLoader, Dataset
 
@@ -67,23 +73,22 @@ def test_what_runs_beside_a_real_trial(tmp_path: Path, temporary: Path) -> None:
     """Lints, as an editor has them made, are no change of the project; what somebody else writes there is one."""
     project, record = tmp_path / "project", tmp_path / "trial.json"
     project.mkdir()
-    (project / "train.py").write_text(TRAINS_LONG)
+    (project / "train.py").write_text(TRAINS_LATE)
     (project / "pyproject.toml").write_text("[project]\nname = 'a'\nversion = '1'\n")
     own = [sys.executable, "-m", "accel_advisor"]
-    environment = {**os.environ, "TMPDIR": str(temporary), "OMP_NUM_THREADS": "1"}
+    linted = tmp_path / "linted"
+    environment = {**os.environ, "TMPDIR": str(temporary), "OMP_NUM_THREADS": "1", "LINTED": str(linted)}
     words = ["tune", "train.py", "--budget", "5", "--knobs", "pin_memory", "--json", str(record)]
     tune = subprocess.Popen([*own, *words], cwd=project, env=environment, stdout=subprocess.DEVNULL)
-    lints = 0
-    while lints < 3 and tune.poll() is None:
-        started = any(temporary.iterdir())
+    while tune.poll() is None and not any(temporary.iterdir()):
+        time.sleep(0.02)  # before that the trial looks at the project
+    for _ in range(3):
         shutil.rmtree(project / FOLDER, ignore_errors=True)  # so that each lint writes there
-        lint_once = [*own, "lint", "train.py", "--exit-zero"]
-        subprocess.run(lint_once, cwd=project, stdout=subprocess.DEVNULL, check=True)
-        if started:  # before that the trial looks at the project
-            lints += 1
-            (project / "notes.txt").write_text("notes")
+        subprocess.run([*own, "lint", "train.py", "--exit-zero"], cwd=project, stdout=subprocess.DEVNULL, check=True)
+        (project / "notes.txt").write_text("notes")
+    assert tune.poll() is None
+    linted.touch()
     assert tune.wait() == 0
-    assert lints > 1
     assert (project / FOLDER / "lint.json").exists()
     assert json.loads(record.read_bytes())["leaked"] == ["notes.txt"]
 
