@@ -79,7 +79,11 @@ def numbers_returned(function: cst.FunctionDef) -> tuple[bool, ...]:
     the text shows: ``return x, x.shape[2]``; empty where it does not always return as many."""
     returned = [one.value for one in descendants(function.body, cst.Return, but=_SCOPES)]
     rows = [[one.value for one in value.elements] for value in returned if isinstance(value, cst.Tuple)]
-    if not rows or len(rows) < len(returned) or len({len(row) for row in rows}) > 1:
+    starred = any(
+        isinstance(one, cst.Tuple) and any(type(part) is cst.StarredElement for part in one.elements)
+        for one in returned
+    )
+    if starred or not rows or len(rows) < len(returned) or len({len(row) for row in rows}) > 1:
         return ()
     return tuple(all(_is_number(one, function, frozenset()) for one in column) for column in zip(*rows, strict=True))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from accel_advisor.syntax.variation import Passes
+from accel_advisor.syntax.variation import Passes, numbers_returned
 from accel_advisor.syntax.walking import descendants
 
 LOOPS = """
@@ -112,3 +112,18 @@ def test_a_parameter_varies_as_what_it_is_given() -> None:
     )
     inner = Passes((), function, call=call, caller=Passes((loop,)))
     assert [inner.level(cst.Name(name)) for name in ("now", "name", "loud")] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("returned", "numbers"),
+    [
+        ("x, x.shape[2]", (False, True)),
+        ("x, len(x), x.float()", (False, True, False)),
+        ("x, *x.split(2), x.size(0)", ()),
+        ("x", ()),
+    ],
+)
+def test_which_parts_of_what_a_function_returns_are_numbers(returned: str, numbers: tuple[bool, ...]) -> None:
+    (function,) = descendants(cst.parse_module(f"def forward(self, x):\n    return {returned}\n"), cst.FunctionDef)
+    assert isinstance(function, cst.FunctionDef)
+    assert numbers_returned(function) == numbers

@@ -92,7 +92,7 @@ def combined(machine: Machine, node: cst.BinaryOperation, left: Value, right: Va
     """What ``left + right`` or ``3 * right`` is of data sets, by methods of their own or as torch joins them, and of
     what numpy drew (``np.random.rand(8) / 2``), which stays drawn; Unknown where neither is one."""
     drawn = [one for one in (left, right) if isinstance(one, Opaque) and one.name.startswith("numpy.random.")]
-    if drawn and all(isinstance(one, (Opaque, Constant)) for one in (left, right)):
+    if len(drawn) == 2 or (drawn and any(isinstance(one, Constant) for one in (left, right))):
         return drawn[0]
     method = _METHODS.get(type(node.operator))
     if method is None or not any(isinstance(one, Instance) or _is_dataset(one) for one in (left, right)):

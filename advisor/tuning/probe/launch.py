@@ -149,7 +149,7 @@ def _torchrun(plan: dict[str, Any]) -> None:
         where += ["--rdzv-endpoint", place["endpoint"], f"--rdzv-id={place['name']}"]
     sys.argv[:] = ["torchrun", *where, "--nproc-per-node", ranks, "--max-restarts", "0", __file__, path]
     gc.disable()  # as in a rank; the agent itself makes hardly any garbage, and waits
-    with contextlib.suppress(ImportError):  # of which is said what torchrun says
+    with contextlib.suppress(ImportError):  # torchrun raises it again
         importlib.import_module("torch")
     gc.freeze()
     gc.enable()

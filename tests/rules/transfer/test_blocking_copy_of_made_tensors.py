@@ -107,6 +107,16 @@ PAIRS = {
         "np.random.beta(0.4, 0.4, (count, 2))",
         "self.reward[index]",
     ),
+    "drawn for what is drawn": Pair(
+        SOURCE.replace("torch.FloatTensor(self.state[index])", "torch.zeros(64, 8)")
+        .replace(
+            "        return (",
+            "        drawn = np.random.beta(0.4, 0.4, (count, 2)) * np.random.rand(count, 2)\n        return (",
+        )
+        .replace("torch.from_numpy(self.reward[index])", "torch.from_numpy(drawn)"),
+        "np.random.beta(0.4, 0.4, (count, 2))",
+        'np.load("rewards.npy")',
+    ),
     "a column of unknown things": Pair(
         SOURCE.replace("torch.FloatTensor(self.state[index])", "torch.zeros(64, 8)")
         .replace("        return (", "        rows = conf.rows(index)\n        return (")
