@@ -50,6 +50,7 @@ class Analysis:
         if self.machine is not None:
             recorder = self.machine.recorder
             for facts in recorder.facts.values():
+                facts.forget()
                 facts.program.forget()
                 facts.program = Program()
                 for loop in facts.loops:

@@ -11,8 +11,9 @@ import libcst as cst
 
 from accel_advisor.analysis.receivers import Receivers
 from accel_advisor.analysis.step_functions import calls_steps, is_step_of_optimizer, is_step_of_training
+from accel_advisor.analysis.unknown_models import UnknownModels
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.frames import Entry, NamedCall, UnknownCalls
+from accel_advisor.interpreter.frames import Entry, NamedCall
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.loader_batches import holds_host_batch
 from accel_advisor.interpreter.parameters import bind_parameters, takes, takes_what_it_is_given
@@ -77,6 +78,7 @@ class Uncalled:
         self._named: dict[str, list[Function]] = {}
         self._methods: dict[Class, dict[str, Function]] = {}
         self._mentions: dict[Function, set[str]] = {}
+        self._unknown = UnknownModels(machine.recorder.called)
 
     def interpret(self) -> None:
         """First those that no other one of them mentions; then those that train, and methods, those of what has no
@@ -173,11 +175,7 @@ class Uncalled:
             return NOTHING
         if not builds_modules(cls) and "?" not in cls.library_bases():
             return NOTHING
-        loss = is_class_of_losses(cls.name)
-        calls = [*called.losses, *called.unknown] if loss else called.unknown
-        fitting = [one for one in calls if any(_may_take(function, each) for each in one.given)]
-        # what fits no call is a part of what runs there
-        around = _training_among(fitting) or _training_among(calls)
+        around = self._unknown.training_with(function, losses=is_class_of_losses(cls.name))
         if around is None:
             return NOTHING
         # a choice between models says nothing of what happens in one of them
@@ -324,25 +322,6 @@ def _roots_to(name: str, mentions: dict[str, set[str]]) -> set[str]:
         reached |= more
     inner = {each for one in reached if one in mentions for each in mentions[one]}
     return (reached - inner) & mentions.keys()
-
-
-def _may_take(forward: Function, given: Arguments | None) -> bool:
-    return given is None or takes(forward, given, bound=True)
-
-
-def _training_among(calls: list[UnknownCalls]) -> Surroundings | None:
-    """What is around the first call in the steps of a training that updates weights, or in one that does not: in each
-    of its steps, or else in some."""
-    around = sorted((one.around for one in calls), key=lambda one: len(one.loops))
-    for trains in (lambda one: one.trains, lambda one: one.in_all_passes.trains):
-        first = None
-        for one in filter(trains, around):
-            if one.updates:
-                return one
-            first = first or one
-        if first is not None:
-            return first
-    return None
 
 
 def _trains(forward: Function) -> bool:

@@ -321,6 +321,7 @@ class CalledModules:
     _unrecorded: deque[Entry] = field(default_factory=deque)
     _seen: set[tuple[Module | Class, str, bool, Loop, bool]] = field(default_factory=set)
     _steps: dict[Function, Loop] = field(default_factory=dict)
+    _in_loop: dict[tuple[Loop, bool], UnknownCalls] = field(default_factory=dict)
 
     def step_around(self, frame: Frame) -> Surroundings:
         """What is around the statement that is at hand; around that of a method which a framework calls at each step
@@ -368,11 +369,11 @@ class CalledModules:
         found = self.losses if loss else self.unknown
         if frame.loop is None or not frame.graphs:
             return
-        known = next((one for one in found if one.around.loops[-1] is frame.loop), None)
+        known = self._in_loop.get((frame.loop, loss))
         if known is None:
-            found.append(UnknownCalls(frame.surroundings, [arguments]))
-        else:
-            known.given.append(arguments)
+            known = self._in_loop[frame.loop, loss] = UnknownCalls(frame.surroundings, [])
+            found.append(known)
+        known.given.append(arguments)
 
     def note_named(self, frame: Frame, name: str, arguments: Arguments) -> None:
         """Something is called of which only the name is known, unless what libraries make has such methods; a function

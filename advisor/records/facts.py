@@ -53,6 +53,8 @@ __all__ = [
     "TransferContext",
 ]
 
+Found = TypeVar("Found")
+
 _SHOWS = frozenset({"print", "info", "debug", "warning", "format", "str", "repr"})
 """Calls that do nothing but show what they are given."""
 
@@ -113,6 +115,7 @@ class Facts:
     assigned: set[str] = field(default_factory=set)
     handed_over: frozenset[Birth] = frozenset()
     _places: dict[Asked, list[int]] | None = field(default=None, init=False, repr=False)
+    _found: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def frameworks(self) -> frozenset[str]:
@@ -180,6 +183,17 @@ class Facts:
         """Whether any document of the program does one of these. Asked when everything is known: by rules, not by the
         interpreter."""
         return not self.program.done.isdisjoint(asked)
+
+    def once(self, find: Callable[[Facts], Found]) -> Found:
+        """What a function finds in this document. It is called once, though each of the programs that the document is
+        a part of may ask."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        return self._found[find]  # type: ignore[return-value]
+
+    def forget(self) -> None:
+        """Forgets what was found, some of which knows these facts."""
+        self._found.clear()
 
     def operations_of(self, *asked: Asked) -> list[Operation]:
         """The operations of this document that do one of these, in the order in which they were met."""
@@ -259,9 +273,6 @@ def _imported_from(tree: cst.Module) -> dict[str, frozenset[str]]:
         module = last_name(one.module)
         found[module] = found.get(module, frozenset()).union(names)
     return found
-
-
-Found = TypeVar("Found")
 
 
 class Program(tuple[Facts, ...]):

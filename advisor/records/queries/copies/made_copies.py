@@ -53,7 +53,7 @@ class MadeCopy:
 def made_copies(facts: Facts) -> list[list[MadeCopy]]:
     """Such copies of a document that the host waits for, by function, in the order in which they were met."""
     found = {id(one.node): one for one in facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS) if _is_made(one)}
-    epochs, counted = (one_step_each(facts), paces(facts)) if found else (False, {})
+    epochs, counted = (facts.program.once(one_step_each), facts.program.once(paces)) if found else (False, {})
     known = {key: _in_each_step(one, epochs, counted) for key, one in found.items()}
     made = {key: one for key, one in found.items() if known[key] is not None}
     settled = {id(one.node) for one in settled_copies(facts)} if made else set()
@@ -74,7 +74,7 @@ def _copies_where_made(facts: Facts) -> Iterator[list[MadeCopy]]:
     one alone may be small."""
     functions: dict[int, list[MadeCopy]] = {}
     calls = [one for one in facts.operations_of(_COPIES) if _is_read(one) and not is_literal(one)]
-    epochs, counted = (one_step_each(facts), paces(facts)) if calls else (False, {})
+    epochs, counted = (facts.program.once(one_step_each), facts.program.once(paces)) if calls else (False, {})
     settled = {id(one.node) for one in settled_copies(facts)} if calls else set()
     for one in calls:
         basis = _in_each_step(one, epochs, counted)
@@ -112,7 +112,7 @@ def _filled_copies(facts: Facts) -> Iterator[list[MadeCopy]]:
     one alone may be small."""
     functions: dict[int, list[MadeCopy]] = {}
     moves = {id(one.node): one for one in facts.operations_of(*_MOVES)}
-    epochs, counted = (one_step_each(facts), paces(facts)) if moves else (False, {})
+    epochs, counted = (facts.program.once(one_step_each), facts.program.once(paces)) if moves else (False, {})
     for transfer in facts.transfers if moves else ():
         move, subject = moves.get(id(transfer.node)), getattr(transfer.node.func, "value", None)
         if move is None or not isinstance(subject, cst.Name) or not isinstance(move.function, cst.FunctionDef):

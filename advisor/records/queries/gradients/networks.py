@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
+from accel_advisor.records.queries.gradients.data_flow import INNER
 from accel_advisor.records.queries.gradients.flows import flows_in
 from accel_advisor.records.queries.gradients.naming import (
     PARAMETERS,
@@ -151,9 +152,9 @@ def networks_in(program: Program) -> Networks:
     steps = [one for each in program for one in each.operations_of(AnyCall("step"))]
     stepped = {name for one in steps if isinstance(one.node, cst.Call) for name in _stepped(one.node)}
     for each in program:
-        if "parameters" in each.document.text or "optim" in each.document.text:
-            for name, networks in each.document.once(_optimizers).items():
-                if name in stepped and networks - stepped:
+        if stepped and ("parameters" in each.document.text or "optim" in each.document.text):
+            for name, networks in each.document.once(_Optimizers).networks_of(stepped):
+                if networks - stepped:
                     owned[name] = owned.get(name, frozenset()) | networks - stepped
         if _COPIES.search(each.document.text):
             copies |= each.document.once(_copies)
@@ -201,29 +202,38 @@ def _stepped(call: cst.Call) -> Iterator[str]:
         yield from (name, name.rpartition(".")[2])
 
 
-def _optimizers(tree: cst.Module) -> dict[str, frozenset[str]]:
-    """The networks whose parameters go into what is assigned to a name, for each name that may be an optimizer."""
-    found: dict[str, frozenset[str]] = {}
-    flows, called = flows_in(tree), _called_names(tree)
-    for root in flows.roots:
-        if not any(map(_is_of_optimizers, flows.calls_in(root))):
-            continue
-        flow = flows.of(root)
-        for one in flow.of(cst.Assign):
-            assert isinstance(one, cst.Assign)
-            if not isinstance(one.value, cst.Call) or not _may_build_optimizer(one.value):
+class _Optimizers:
+    """What is assigned to a name in a text that may build an optimizer."""
+
+    def __init__(self, tree: cst.Module) -> None:
+        self._flows, self._called = flows_in(tree), _called_names(tree)
+        self._built: dict[str, list[tuple[cst.CSTNode, cst.Call]]] = {}
+        self._networks: dict[str, frozenset[str]] = {}
+        for root in self._flows.roots:
+            if not any(map(_is_of_optimizers, self._flows.calls_in(root))):
                 continue
-            given: set[str] = set()
-            for argument in one.value.args:
-                given |= _parameters_in(flow, argument.value)
-                named = network_name(argument.value)
-                if named and _BUILDS.search(dotted(one.value.func)) and _is_model(called, named):
-                    given.add(named)
-            for target in one.targets:
-                name = network_name(target.target)
-                if name and given:
-                    found[name] = found.get(name, frozenset()) | given
-    return found
+            for one in descendants(root.body if isinstance(root, cst.FunctionDef) else root, cst.Assign, but=INNER):
+                if isinstance(one.value, cst.Call) and _may_build_optimizer(one.value):
+                    for name in filter(None, (network_name(target.target) for target in one.targets)):
+                        self._built.setdefault(name, []).append((root, one.value))
+
+    def networks_of(self, names: set[str]) -> Iterator[tuple[str, frozenset[str]]]:
+        """The networks whose parameters go into what is assigned to each of these names."""
+        for name in self._built:
+            if name in names:
+                if name not in self._networks:
+                    given = (self._given(root, call) for root, call in self._built[name])
+                    self._networks[name] = frozenset().union(*given)
+                yield name, self._networks[name]
+
+    def _given(self, root: cst.CSTNode, call: cst.Call) -> set[str]:
+        given: set[str] = set()
+        for argument in call.args:
+            given |= _parameters_in(self._flows.of(root), argument.value)
+            named = network_name(argument.value)
+            if named and _BUILDS.search(dotted(call.func)) and _is_model(self._called, named):
+                given.add(named)
+        return given
 
 
 def _may_build_optimizer(call: cst.Call) -> bool:

@@ -16,7 +16,7 @@ from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.records.facts import Facts, Loop, Program
     from accel_advisor.records.operations import Operation, OperationContext
 
 _WRAPPER = Call("torch.nn.parallel.DistributedDataParallel")
@@ -97,11 +97,11 @@ def _calls_one(loop: Loop) -> bool:
     return any(is_named_as_model(one) and bound.isdisjoint(names_read_in(one)) for one in called)
 
 
-def paces(facts: Facts) -> dict[Loop, frozenset[cst.CSTNode]]:
+def paces(program: Program) -> dict[Loop, frozenset[cst.CSTNode]]:
     """The conditions that count the passes of a loop off, where all optimizers that step in it do so under them: what
     happens there happens in each step of the training."""
     found: dict[Loop, frozenset[cst.CSTNode]] = {}
-    for loop, context in _steps_in_loops(facts):
+    for loop, context in _steps_in_loops(program):
         counted = () if context.period.absent else context.conditions
         nodes = frozenset(one.node for one in counted if one.varies is loop and one.branch == 0)
         found[loop] = found.get(loop, nodes) & nodes
@@ -111,10 +111,10 @@ def paces(facts: Facts) -> dict[Loop, frozenset[cst.CSTNode]]:
 class StepConditions:
     """The conditions under which all optimizers step that do so in a loop."""
 
-    def __init__(self, facts: Facts) -> None:
-        self._counted = paces(facts)
+    def __init__(self, program: Program) -> None:
+        self._counted = program.once(paces)
         self._branches: dict[Loop, frozenset[tuple[cst.CSTNode, int | None]]] = {}
-        for loop, context in _steps_in_loops(facts):
+        for loop, context in _steps_in_loops(program):
             branches = frozenset((one.node, one.branch) for one in context.conditions if one.varies is loop)
             self._branches[loop] = self._branches.get(loop, branches) & branches
 
@@ -126,9 +126,9 @@ class StepConditions:
         return self._counted.get(loop, frozenset()) | shared
 
 
-def _steps_in_loops(facts: Facts) -> Iterator[tuple[Loop, OperationContext]]:
+def _steps_in_loops(program: Program) -> Iterator[tuple[Loop, OperationContext]]:
     """The steps of optimizers in the passes of loops in which models learn."""
-    for operation in facts.program.operations_of(AnyCall("step")):
+    for operation in program.operations_of(AnyCall("step")):
         if not operation.does(Within("torch.optim.lr_scheduler")):
             around = ((context.inner, context) for context in operation.contexts)
             yield from ((loop, context) for loop, context in around if loop is not None and loop.learns)

@@ -140,7 +140,7 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     an optimizer a closure, as LBFGS needs, which has to know the values, nor of questions alone without which steps go
     wrong; nor, where it steps an environment, of what decides on its actions, or of values alone that it reads where it
     learns."""
-    found = facts.program.once(_waits).get(facts.document, {})
+    found = facts.once(_waits)
     acting = acting_loops(facts, found)
     for loop, waits in found.items():
         if only_differentiates(facts.program, loop) or _gives_closures(loop) or all(one.guards for one in waits):
@@ -161,24 +161,22 @@ def reads_beside(facts: Facts, call: Operation) -> Iterator[cst.CSTNode]:
         yield from (one.operation.node for one in told.waits if one.beside is call)
 
 
-def _waits(program: Program) -> dict[Document, dict[Loop, list[Wait]]]:
-    """Where each document of a program makes each step of a loop wait, in no order."""
-    found: dict[Document, dict[Loop, list[Wait]]] = {}
-    for facts in program:
-        here = found.setdefault(facts.document, {})
-        for operation, loop, basis in _at_every_step(facts, gpu_of(facts)):
-            late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
-            each, guards = happens_for_each(loop, operation), guards_step(loop, operation)
-            need = _need(facts, loop, operation)
-            here.setdefault(loop, []).append(Wait(operation, need, basis, late, checks, each, guards))
+def _waits(facts: Facts) -> dict[Loop, list[Wait]]:
+    """Where a document makes each step of a loop wait, in no order."""
+    found: dict[Loop, list[Wait]] = {}
+    for operation, loop, basis in _at_every_step(facts, gpu_of(facts)):
+        late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
+        each, guards = happens_for_each(loop, operation), guards_step(loop, operation)
+        need = _need(facts, loop, operation)
+        found.setdefault(loop, []).append(Wait(operation, need, basis, late, checks, each, guards))
     return found
 
 
 def _needed(program: Program) -> dict[Loop, list[Operation]]:
     """What each loop waits for in each pass because the step cannot do without the values, whatever options say."""
     found: dict[Loop, list[Operation]] = {}
-    for here in program.once(_waits).values():
-        for loop, waits in here.items():
+    for facts in program:
+        for loop, waits in facts.once(_waits).items():
             needed = [one.operation for one in waits if one.guards or one.need is Need.HOST]
             found.setdefault(loop, []).extend(
                 one for one in needed if any(happens_always(context, loop) for context in one.contexts)
@@ -266,8 +264,8 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
     """The operations that wait, the loop that does them in each of its passes, and what shows it: branches that all
     wait make each pass wait."""
     sides: dict[tuple[Loop, Condition], list[tuple[Operation, Evidence]]] = {}
-    steps = StepConditions(facts)
-    epochs = one_step_each(facts)
+    steps = facts.program.once(StepConditions)
+    epochs = facts.program.once(one_step_each)
     unasked = partial(is_left_as_it_is, facts.program)
     for operation in facts.operations_of(*_WAITING):
         for context in operation.contexts:

@@ -105,9 +105,9 @@ def happens_in_each_step(facts: Facts, loop: Loop, *asked: Asked) -> bool:
     return any(loop in one.loops and not one.is_skipped_in(loop) for one in contexts)
 
 
-def one_step_each(facts: Facts) -> bool:
+def one_step_each(program: Program) -> bool:
     """Whether the passes of a training are steps over all of the data, whatever they are called: no loader is there."""
-    return not any(one.loaders or loop.loaders for one in facts.program for loop in one.loops)
+    return not any(one.loaders or loop.loaders for one in program for loop in one.loops)
 
 
 def happens_apart(facts: Facts, *operations: Operation) -> bool:
