@@ -41,18 +41,25 @@ class RunningCode:
         documents: the files of the program.
         root: the root of the project.
         is_plain: whether no library calls methods of a class by their names, but for a few.
+        spoken: words of other files that name what runs.
 
     Attributes:
         takes_attributes: whether attributes of objects are asked for by texts that are computed.
         takes_members: whether what modules define is asked for by texts that are computed, or all of it is taken.
     """
 
-    def __init__(self, documents: Sequence[Document], root: str, is_plain: Callable[[cst.ClassDef], bool]) -> None:
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        root: str,
+        is_plain: Callable[[cst.ClassDef], bool],
+        spoken: frozenset[str] = frozenset(),
+    ) -> None:
         self._documents = documents
         self._here = _modules_of(documents, root)
         self._alive: set[int] = set()
-        self._anywhere: set[str] = set()
-        self._parts: set[str] = set()
+        self._anywhere: set[str] = set(spoken)
+        self._parts: set[str] = set(spoken)
         self._by_file: dict[str, set[str]] = {one.path: set() for one in documents}
         asked = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_asked_by_text)]
         opened = [(one, dotted(owner).partition(".")[0]) for one in documents for owner in one.once(_opened)]

@@ -12,11 +12,13 @@ from functools import cached_property
 
 import libcst as cst
 
-from accel_advisor.analysis.broken_scripts import cannot_start
+from accel_advisor.analysis.broken_files import MissingModules, cannot_start
+from accel_advisor.analysis.configured_names import Configurations
 from accel_advisor.analysis.imports_by_text import imported_by_text
 from accel_advisor.analysis.running_code import CALLED_BY_LIBRARIES, READ_BY_OTHERS, RunningCode, is_script, texts_read
 from accel_advisor.analysis.units import WORD
 from accel_advisor.finding import Finding
+from accel_advisor.project.manifests import is_published
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.unasked_options import is_never_asked
@@ -32,10 +34,12 @@ MOST_CHARACTERS = 1_000_000
 _BUILT = re.compile(r"^\[(?:build-system|project|tool\.poetry)\]", re.MULTILINE)
 _WORDS = re.compile(rb"[A-Za-z_]\w*")
 _BY_TEXT_ELSEWHERE = frozenset(
-    "__subclasses__ __init_subclass__ instantiate hydra fire LightningCLI iter_modules entry_points "
-    "getmembers run_path run_module".split()
+    "__subclasses__ __init_subclass__ fire LightningCLI iter_modules entry_points getmembers run_path "
+    "run_module".split()
 )
 """Names that stand where others are found so, or classes by their bases."""
+_BY_CONFIGURATION = frozenset({"instantiate", "hydra"})
+"""Names that stand where others are found by what files of configurations say."""
 _BASES = frozenset({"object", "abc.ABC", "torch.nn.Module", "torch.utils.data.Dataset"})
 """Classes of libraries that call no methods of others but those below."""
 
@@ -50,15 +54,14 @@ class UnusedCode:
         root: the root of the project.
         unsaved: bytes by absolute path that stand instead of what is on disk.
 
-    Attributes:
-        consulted: other files that were read to find it out.
     """
 
     def __init__(self, documents: Sequence[Document], root: str, unsaved: Mapping[str, bytes]) -> None:
-        self.consulted: set[str] = set()
+        self._read_here: set[str] = set()
         self._documents = documents
         self._root = os.path.realpath(root)
         self._unsaved = unsaved
+        self._missing = MissingModules(documents, self._root, unsaved)
         self._asked: dict[str, bool] = {}
         self._untaken: dict[str, dict[int, list[Operation]]] = {}
         """What happens in branches that are not taken, by where it begins, for each file."""
@@ -70,12 +73,23 @@ class UnusedCode:
         for one in findings:
             beside = [each.span.start.offset for each in one.related if each.filename == document.filename]
             places = one.span.start.offset, *beside
-            unused = not one.minor and self._is_asked(document)
-            unused = unused and (
-                all(self._is_unused(document, at) for at in places)
-                or all(self._is_behind_option(facts, at) for at in places)
+            unused = not one.minor and (
+                self._missing.stops(document)
+                or (
+                    self._is_asked(document)
+                    and (
+                        all(self._is_unused(document, at) for at in places)
+                        or all(self._is_behind_option(facts, at) for at in places)
+                    )
+                )
             )
             yield replace(one, minor=True, aside=False, wait=None) if unused else one
+
+    @property
+    def consulted(self) -> set[str]:
+        """Other files that were read to find it out, and where some would stand that are missing."""
+        configurations = self._configurations.consulted if "_configurations" in vars(self) else frozenset()
+        return self._read_here | self._missing.consulted | configurations
 
     def _is_behind_option(self, facts: Facts, at: int) -> bool:
         """Whether what stands at a place happens only in branches for options that no call gives."""
@@ -101,7 +115,23 @@ class UnusedCode:
     def _is_whole(self) -> bool:
         """Whether all that may use what is defined in one of the files is a name in these."""
         small = sum(len(one.text) for one in self._documents) <= MOST_CHARACTERS
-        return small and not any(one.once(_finds_by_text) for one in self._documents)
+        if not small or any(one.once(_finds_by_text) for one in self._documents):
+            return False
+        return not self._is_configured or bool(self._configurations.words)
+
+    @cached_property
+    def _is_configured(self) -> bool:
+        """Whether files of configurations name what the program builds."""
+        return any(one.once(_finds_by_configuration) for one in self._documents)
+
+    @cached_property
+    def _configurations(self) -> Configurations:
+        return Configurations(self._root)
+
+    @cached_property
+    def _spoken(self) -> frozenset[str]:
+        """The words of the files of configurations, where these name what is built."""
+        return self._configurations.words if self._is_configured else frozenset()
 
     @cached_property
     def _scripts(self) -> dict[str, frozenset[bytes]]:
@@ -112,7 +142,7 @@ class UnusedCode:
         return {}
 
     def _read(self, path: str) -> bytes:
-        self.consulted.add(path)
+        self._read_here.add(path)
         if path in self._unsaved:
             return self._unsaved[path]
         with open(path, "rb") as file:
@@ -130,7 +160,7 @@ class UnusedCode:
 
     @cached_property
     def _running(self) -> RunningCode:
-        return RunningCode(self._documents, self._root, self._is_plain)
+        return RunningCode(self._documents, self._root, self._is_plain, self._spoken)
 
     @cached_property
     def _reads_names(self) -> bool:
@@ -166,7 +196,7 @@ class UnusedCode:
 
     def _is_used(self, definition: cst.FunctionDef | cst.ClassDef, document: Document) -> bool:
         name = definition.name.value
-        if definition.decorators or name.startswith("__") or name.lower().startswith("test"):
+        if definition.decorators or name.startswith("__") or name.lower().startswith("test") or name in self._spoken:
             return True
         inside = _mentions(definition)[name]
         counted = (one.once(_mentions)[name] for one in self._documents if name in one.text)
@@ -199,11 +229,16 @@ def _finds_by_text(tree: cst.Module) -> bool:
     """Whether a text finds functions or classes by theirs, or any module."""
     if imported_by_text(tree) is None:
         return True
-    if "_target_" in _mentions(tree) or not _BY_TEXT_ELSEWHERE.isdisjoint(mentioned_in(tree)):
+    if not _BY_TEXT_ELSEWHERE.isdisjoint(mentioned_in(tree)):
         return True
     called = (one.func for one in descendants(tree, cst.Call))
     parts = (dotted(one) for one in descendants(tree, cst.Attribute) if one.attr.value == "modules")
     return "sys.modules" in parts or any(type(one) is cst.Name and one.value == "exec" for one in called)
+
+
+def _finds_by_configuration(tree: cst.Module) -> bool:
+    """Whether what files of configurations say names functions or classes, as it does for Hydra."""
+    return "_target_" in _mentions(tree) or not _BY_CONFIGURATION.isdisjoint(mentioned_in(tree))
 
 
 def _classes(tree: cst.Module) -> tuple[cst.ClassDef, ...]:
@@ -221,10 +256,16 @@ def _upwards(folder: str, root: str) -> Iterator[str]:
 
 def _is_installed(folder: str) -> bool:
     """Whether others may install what is in a folder, and use what the project itself does not."""
-    if any(os.path.exists(os.path.join(folder, name)) for name in ("setup.py", "setup.cfg")):
+    setup = os.path.join(folder, "setup.py")
+    if os.path.exists(os.path.join(folder, "setup.cfg")) or (os.path.exists(setup) and is_published(_text(setup))):
         return True
+    return _BUILT.search(_text(os.path.join(folder, "pyproject.toml"))) is not None
+
+
+def _text(path: str) -> str:
+    """What stands in a file; nothing where there is none."""
     try:
-        with open(os.path.join(folder, "pyproject.toml"), encoding="utf-8", errors="replace") as file:
-            return _BUILT.search(file.read()) is not None
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
     except OSError:
-        return False
+        return ""

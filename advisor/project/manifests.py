@@ -11,6 +11,11 @@ from typing import Any
 from accel_advisor.project.requirement_lines import requirements, versions_of
 from accel_advisor.project.target import Versions
 
+_OF_PUBLISHED = frozenset(
+    "author author_email maintainer maintainer_email url download_url project_urls classifiers keywords license "
+    "long_description entry_points scripts ext_modules".split()
+)
+"""Arguments of ``setup`` for people who look for a package, or use it."""
 _TEXT_FILE = re.compile(r"[\w./-]*requir[\w./-]*\.(?:txt|in)")
 
 
@@ -209,3 +214,16 @@ def _tables(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _strings(value: Any) -> list[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, (list, tuple)) else []
+
+
+def is_published(setup: str) -> bool:
+    """Whether a ``setup.py`` makes a package that others look for: one of only a name and packages is there so that
+    the project finds its own modules (``pip install -e .``). What cannot be parsed may do anything, and what says
+    nothing is said elsewhere."""
+    try:
+        tree = ast.parse(setup)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    made = [one for one in ast.walk(tree) if isinstance(one, ast.Call) and _called(one.func) == "setup"]
+    named = [given.arg for one in made for given in one.keywords]
+    return not named or any(one is None or one in _OF_PUBLISHED for one in named)

@@ -19,13 +19,15 @@ class OnDisk:
         self._names: dict[str, frozenset[str]] = {}
 
     def digest(self, path: str) -> str | None:
-        """That of the bytes of a file, or of the names of the requirements files in a folder; None for what is gone."""
+        """That of the bytes of a file, or of the names of the files in a folder that say what it needs, or configure
+        it; None for what is gone."""
         if path not in self._digests:
             try:
                 raw: bytes | None = Path(path).read_bytes()
             except OSError:
                 folder = os.path.isdir(path)
-                raw = repr(files_that_declare(path)).encode(errors="surrogateescape") if folder else None
+                names = f"{files_that_declare(path)!r} {_configurations(path)!r}" if folder else ""
+                raw = names.encode(errors="surrogateescape") if folder else None
             self._digests[path] = None if raw is None else digest_of(raw)
         return self._digests[path]
 
@@ -50,8 +52,8 @@ class Surroundings:
         self._folders: dict[str, str] = {}
 
     def digest(self, path: str) -> str | None:
-        """That of the bytes of a file, or of the names of the requirements files in a folder; None for what is gone,
-        which is a change like another."""
+        """That of the bytes of a file, or of names in a folder (:meth:`OnDisk.digest`); None for what is gone, which is
+        a change like another."""
         return digest_of(self._contents[path]) if path in self._contents else self._disk.digest(path)
 
     def around(self, filenames: Iterable[str], root: str) -> str:
@@ -78,6 +80,13 @@ class Surroundings:
                 yield os.path.basename(path)
             elif os.path.basename(path) == "__init__.py" and os.path.dirname(os.path.dirname(path)) == folder:
                 yield os.path.basename(os.path.dirname(path)) + "/"
+
+
+def _configurations(folder: str) -> list[str]:
+    try:
+        return sorted(one for one in os.listdir(folder) if one.endswith((".yaml", ".yml")))
+    except OSError:
+        return []
 
 
 def _listed(folder: str) -> Iterator[str]:

@@ -84,6 +84,9 @@ UNSEEN = {
 }
 """The file that does something is imported by others, and the script finds what it imports in a way of its own."""
 
+OWN_SETUP = "from setuptools import setup, find_packages\nsetup(name='nets', packages=find_packages())\n"
+CONFIGURED = FILES | {"train.py": TRAIN + "import hydra\nprint(hydra.utils.instantiate)\n"}
+
 OPTIONS = {
     "moves.py": "import torch\ndef move(x, wide=False):\n    if wide:\n        return x.float().cuda()\n    return x\n",
     "train.py": HEAD + "from moves import move\nmodel = torch.nn.Linear(3, 3).cuda()\n"
@@ -200,6 +203,8 @@ LEFT = {
     "names that another module is asked for, which imports some": _asking(
         "getattr(nets, input())", "from layers import Used\n"
     ),
+    "a project that is a package for itself": ({**FILES, "setup.py": OWN_SETUP}, "layers.py"),
+    "settings that name another class": (CONFIGURED | {"conf/model.yaml": "_target_: layers.Used\n"}, "layers.py"),
     "a file that nothing imports": (LORA, "parts/lora.py"),
     "a file that binds what a library makes": (
         LORA | {"parts/lora.py": LORA["parts/lora.py"] + "made = nn.ReLU()\n"},
@@ -312,6 +317,15 @@ USED = {
     ),
     "classes by their base": _with("print(layers.nn.Module.__subclasses__())\n"),
     "settings that name classes": _with("import hydra\n"),
+    "settings that name it": (CONFIGURED | {"conf/model.yaml": "_target_: layers.Left\n"}, "layers.py"),
+    "a package that others look for": (
+        {**FILES, "setup.py": OWN_SETUP.replace("packages", "url='https://example.org', packages")},
+        "layers.py",
+    ),
+    "a package of which more is said elsewhere": (
+        {**FILES, "setup.py": OWN_SETUP.replace("packages", "**found(), packages")},
+        "layers.py",
+    ),
     "a name in its own file": ({**FILES, "layers.py": LAYERS + "ALL = [Left]\n"}, "layers.py"),
     "a decorator that may keep it, by its name": (
         {**FILES, "layers.py": LAYERS.replace("class Left", "@print.cache_class\nclass Left")},
@@ -354,8 +368,16 @@ def test_as_ever_in_what_is_used_beside_it(tmp_path: Path) -> None:
     assert {one.minor for one in found} == {True, False}
 
 
-def test_a_package_that_comes_to_be_installed_is_looked_at_again(tmp_path: Path) -> None:
-    make(tmp_path, FILES)
+NAMES_OTHER = CONFIGURED | {"conf/other.yaml": "_target_: layers.Used\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "text"),
+    [(FILES, "setup.py", ""), (NAMES_OTHER, "conf/model.yaml", "_target_: layers.Left\n")],
+    ids=["a package that comes to be installed", "settings that come to name it"],
+)
+def test_what_comes_to_be_used_is_looked_at_again(files: dict[str, str], name: str, text: str, tmp_path: Path) -> None:
+    make(tmp_path, files)
     with chdir(tmp_path):
         answers = []
         for _ in range(2):
@@ -363,5 +385,5 @@ def test_a_package_that_comes_to_be_installed_is_looked_at_again(tmp_path: Path)
             found = lint([Found("layers.py", named=True)], Configurations(), memory=memory).findings
             memory.save()
             answers.append(all(one.minor for one in found))
-            Path("setup.py").touch()
+            Path(name).write_text(text)
     assert answers == [True, False]
