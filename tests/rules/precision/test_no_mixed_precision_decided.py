@@ -58,6 +58,26 @@ def test_says_which_option_decides_though_nobody_knows_what_others_ask_for(tmp_p
     assert findings_of("ACC417", PROGRAM.replace("default=False", "default=True"), tmp_path) == []
 
 
+def test_names_the_option_of_the_training_and_not_that_of_an_evaluation_before_it(tmp_path: Path) -> None:
+    evaluation = """
+def evaluate(net, loader, use_amp=False):
+    for x, y in loader:
+        with torch.autocast("cuda", enabled=use_amp):
+            net(x.cuda())
+
+"""
+    before = PROGRAM.replace("def main(", evaluation + "def main(", 1).replace(
+        "    epoch(net, loader",
+        "    if args.eval:\n        return evaluate(net, loader, True)\n    epoch(net, loader",
+        1,
+    )
+    before = before.replace("main(parser", 'parser.add_argument("--eval", action="store_true")\nmain(parser')
+    assert "args.eval" in before
+    assert "def evaluate" in before
+    (found,) = findings_of("ACC417", before, tmp_path)
+    assert found.message.startswith("mixed precision is decided by `--use_amp`, off by default")
+
+
 def test_silent_where_a_region_is_entered_whatever_is_asked_for(tmp_path: Path) -> None:
     always = PROGRAM.replace(
         "        else:\n            loss = net(x)", "        with torch.autocast('cuda'):\n            loss = net(x)"

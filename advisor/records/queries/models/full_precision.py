@@ -266,8 +266,9 @@ def _uses_amp(tree: cst.Module) -> bool:
 
 
 def _switched_by(facts: Facts, loop: Loop) -> list[tuple[str, Operation]] | None:
-    """The options without which the training computes in float32, and what each switches on; empty where nothing lets
-    it do otherwise, and None where it does so anyway, or may. Options without which nothing is trained are none."""
+    """The options without which the training computes in float32, and what each switches on, in the loop first; empty
+    where nothing lets it do otherwise, and None where it does so anyway, or may. Options without which nothing is
+    trained are none."""
     learns = [context for one in facts.program.operations_of(_BACKWARD) for context in one.contexts]
     needed = [{by.off_by for by in context.conditions} for context in learns if loop in context.loops]
     trains = set.intersection(*needed) if needed else set()
@@ -281,7 +282,9 @@ def _switched_by(facts: Facts, loop: Loop) -> list[tuple[str, Operation]] | None
             beside = not known.isdisjoint(each.node for each in context.conditions)
             if by is None and not (beside or one.does(*_SCALERS)):
                 return None
-    return [(by.off_by, one) for one, deciding in found.items() for by in deciding if by is not None]
+    ways = [(context, by, one) for one, known in found.items() for context, by in zip(one.contexts, known, strict=True)]
+    ways.sort(key=lambda way: loop not in way[0].loops)  # an option for evaluations alone decides on no training
+    return [(by.off_by, one) for _, by, one in ways if by is not None]
 
 
 def _off_by(context: OperationContext, but: set[str]) -> Condition | None:
