@@ -131,7 +131,8 @@ class Rule(ABC):
             claim: the object in the user's own names, and the consequence; no full stop.
             remedy: what to do, in a few words; it follows the claim after a semicolon.
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
-                older one, the remedy names the version, and the fix is not safe; where it rules that version out, the
+                older one, the remedy names the version, and the fix is not safe; the finding is minor where its README
+                installs one of an older major version, other than of torch. Where it rules that version out, the
                 program breaks with it, or the file is written for a Python that it never ran on, the remedy says so,
                 there is no fix, and the finding is minor.
             before: what does the same with an older version than ``since``: the remedy, and no reason for a minor
@@ -160,7 +161,8 @@ class Rule(ABC):
                 why = f", which this {what}"
                 remedy = f"{remedy} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"
                 fix = fix.at_most(Applicability.UNSAFE) if fix is not None and not barred else None
-                minor |= barred
+                used = facts.target.used_with(package)
+                minor |= barred or (not torch and used is not None and used[0] < since[0])
         if fix is not None:
             others = partial(_other_texts, facts)
             more = *imports_left_over(document, fix.edits, others), *columns_kept(document, fix.edits)

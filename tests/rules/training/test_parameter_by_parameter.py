@@ -302,6 +302,16 @@ def test_the_average_of_timm_where_it_has_no_other(tmp_path: Path) -> None:
         assert ["(timm 1.0 or later)" in one.message for one in found] == [stated.oldest == (0, 4)] * count
 
 
+@pytest.mark.parametrize(("version", "minor"), [("0.3.2", True), ("1.0.9", False)])
+def test_the_average_of_timm_is_minor_where_the_readme_installs_one_long_before(
+    version: str, minor: bool, tmp_path: Path
+) -> None:
+    before = "from timm.utils import ModelEma\nkept = ModelEma(net, 0.99)\n"
+    (tmp_path / "README.md").write_text(f"Run `pip install timm=={version}` first.\n")
+    (found,) = findings_of("ACC436", program("kept.update(net)", before=before), tmp_path)
+    assert found.minor is minor
+
+
 GROUPS = """
 groups = []
 for name, p in net.named_parameters():
