@@ -51,11 +51,11 @@ class HfArgsPinMemoryOff(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.target.has_cuda or facts.names_device("mps") or facts.program.once(_samples_move):
+        found = [one for one in settings(facts) if one.gives("dataloader_pin_memory", False) and not stays_on_host(one)]
+        unused = not facts.target.has_cuda or facts.names_device("mps")
+        if not found or unused or facts.program.once(_samples_move):
             return
-        for arguments in settings(facts):
-            if not arguments.gives("dataloader_pin_memory", False) or stays_on_host(arguments):
-                continue
+        for arguments in found:
             claim = "`dataloader_pin_memory=False` makes every copy of a batch to the GPU block"
             remedy = "drop it, unless the collator puts batches on the GPU"
             yield self.finding(facts, arguments.node, claim, remedy)

@@ -32,7 +32,7 @@ from accel_advisor.syntax.shapes import dotted, last_name
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Program
+    from accel_advisor.records.facts import Facts, Program
     from accel_advisor.records.queries.gradients.data_flow import DataFlow
     from accel_advisor.source.document import Document
 
@@ -149,8 +149,7 @@ def networks_in(program: Program) -> Networks:
     owned: dict[str, frozenset[str]] = {}
     copies: set[str] = set()
     wrapped: dict[str, str] = {}
-    steps = [one for each in program for one in each.operations_of(AnyCall("step"))]
-    stepped = {name for one in steps if isinstance(one.node, cst.Call) for name in _stepped(one.node)}
+    stepped = set[str]().union(*(each.once(_stepped_in) for each in program))
     for each in program:
         if stepped and ("parameters" in each.document.text or "optim" in each.document.text):
             for name, networks in each.document.once(_Optimizers).networks_of(stepped):
@@ -194,6 +193,12 @@ def _alternatives(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
         yield from _alternatives(node.orelse)
     elif isinstance(node, (cst.Name, cst.Attribute)):
         yield node
+
+
+def _stepped_in(facts: Facts) -> frozenset[str]:
+    """The names of what takes steps in a document."""
+    steps = (one.node for one in facts.operations_of(AnyCall("step")))
+    return frozenset(name for one in steps if isinstance(one, cst.Call) for name in _stepped(one))
 
 
 def _stepped(call: cst.Call) -> Iterator[str]:

@@ -143,7 +143,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     """The loop that trains a deep model on a GPU in float32 and calls it in this document, if the program never
     mentions another precision; None where another loop of the program stands for it, or the move of its attention
     layers."""
-    first = facts.program.once(first_judged)
+    first = facts.program.once(first_judged) if _may(facts) else None
     if first is None or acting_loops(facts, [first]):
         return None  # the small networks of an agent wait for what they act on
     model = first_step(facts, first)
@@ -153,7 +153,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     document, node = first.document, _judged(facts, first, loss) or first.node
     if model is not None:
         document, node = model.document, model.node
-    if document is not facts.document or not _may(facts):
+    if document is not facts.document:
         return None
     switched = _switched_by(facts, first)
     if switched is None or (not switched and _speaks(facts, _SPEAKS)) or _speaks(facts, _DEEPSPEED):
