@@ -153,6 +153,20 @@ class DataFlow:
         """What a statement binds."""
         return [one for found in self._bindings.values() for one in found if one.statement is statement]
 
+    def only_binding(self, name: str) -> Binding | None:
+        """The one binding of a name that nothing else here binds, and no parameter is called; None for another name."""
+        found = self._bindings.get(name, ())
+        return found[0] if len(found) == 1 and found[0].statement is not None and not found[0].adds else None
+
+    def is_conditional(self, node: cst.CSTNode) -> bool:
+        """Whether a branch or a loop is around a node."""
+        return bool(self._branches(node))
+
+    def comes_first(self, first: cst.CSTNode | None, then: cst.CSTNode) -> bool:
+        """Whether one of two nodes, which stands before the other, happens wherever that does."""
+        inside = self._branches(first) if first is not None else []
+        return self._branches(then)[: len(inside)] == inside
+
     def bound_at_start(self, name: str) -> list[Binding]:
         """The parameter of this name."""
         return [one for one in self._bindings.get(name, ()) if one.statement is None]
