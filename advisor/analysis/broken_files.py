@@ -99,8 +99,10 @@ class MissingModules:
                 folder = os.path.dirname(folder)
             return folder
         homes = dict.fromkeys((folder, self._root, os.path.join(self._root, "src")))
+        if len(parts) == 1:  # what is not there may be a library
+            return next((one for one in homes if os.path.join(one, f"{parts[0]}.py") in self._documents), None)
         found = [one for one in homes if os.path.isdir(os.path.join(one, parts[0]))]
-        if len(found) != 1 or len(parts) < 2:
+        if len(found) != 1:
             return None
         if os.path.exists(os.path.join(found[0], parts[0], "__init__.py")):
             return found[0]

@@ -8,8 +8,8 @@ from functools import cached_property
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ENDS = (".yaml", ".yml")
-_MOST_FOLDERS, _MOST_BYTES = 500, 4_000_000
-"""Folders that are looked through, and bytes that are read."""
+_MOST_FOLDERS, _MOST_NAMES, _MOST_BYTES = 500, 20_000, 4_000_000
+"""Folders that are looked through, names in them, and bytes that are read: data may lie beside the code."""
 
 
 class Configurations:
@@ -32,10 +32,11 @@ class Configurations:
     def words(self) -> frozenset[str]:
         """All words in them, as they may name what the code defines; none where there are too many to read."""
         found: set[bytes] = set()
-        left = _MOST_BYTES
+        left, seen = _MOST_BYTES, 0
         for at, (folder, below, names) in enumerate(os.walk(self._root)):
             below[:] = sorted(one for one in below if not one.startswith((".", "__")))
-            if at >= _MOST_FOLDERS:
+            seen += len(below) + len(names)
+            if at >= _MOST_FOLDERS or seen > _MOST_NAMES:
                 return frozenset()
             self._consulted.add(folder)
             for path in (os.path.join(folder, one) for one in sorted(names) if one.endswith(_ENDS)):

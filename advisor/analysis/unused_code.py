@@ -53,7 +53,6 @@ class UnusedCode:
         documents: the files of the program, and what they import: whatever imports one of them is among these.
         root: the root of the project.
         unsaved: bytes by absolute path that stand instead of what is on disk.
-
     """
 
     def __init__(self, documents: Sequence[Document], root: str, unsaved: Mapping[str, bytes]) -> None:

@@ -39,6 +39,9 @@ MISSING = {
     "in a file that is imported": _importing(
         "from nets.small import Small\nprint(Small)\n", nets__small="from .large import Large\nSmall = 3\n"
     ),
+    "in a file beside it that is imported": _importing(
+        "from heads import Head\nprint(Head)\n", heads="from nets.large import Large\nHead = 3\n"
+    ),
     "in the beginning of a package": _importing(
         "from nets.small import Small\n", nets____init__="from nets.large import Large\n"
     ),
@@ -62,6 +65,7 @@ THERE = {
         "try:\n    from nets.large import Large\nexcept ImportError:\n    Large = None\n"
     ),
     "a module that a function imports": _importing("def build():\n    from nets.large import Large\n"),
+    "a file beside it, or a library": _importing("import heads\n"),
     "a module of a library": _importing("from networks.large import Large\n"),
     "a folder that gives way to a library": SPREAD,
     "a module that may lie elsewhere": _importing("import sys\nsys.path.append('..')\nfrom nets.large import Large\n"),

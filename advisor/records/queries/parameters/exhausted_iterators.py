@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call, Within, methods
-from accel_advisor.records.queries.gradients.data_flow import Binding, DataFlow
+from accel_advisor.records.queries.gradients.data_flow import INNER, Binding, DataFlow
 from accel_advisor.records.queries.gradients.flows import flows_in
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import defined_in, dotted, names_bound_in
@@ -75,7 +75,8 @@ class _Search:
         """All of them."""
         for root in self._flows.roots:
             body = root.body if isinstance(root, cst.FunctionDef) else root
-            names = {dotted(one.targets[0].target) for one in descendants(body, cst.Assign) if self._lasts(one.value)}
+            own = descendants(body, cst.Assign, but=INNER)
+            names = {dotted(one.targets[0].target) for one in own if self._lasts(one.value)}
             flow = self._flows.of(root) if names else None
             for name in sorted(names - {""}) if flow is not None else ():
                 yield from self._of_name(flow, name) if flow is not None else ()
