@@ -17,8 +17,8 @@ class ExhaustedParameters(Rule):
         Finds names that are bound once to an iterator over the parameters of modules (`model.parameters()`, or what
         `filter`, `map`, `zip`, `itertools.chain` or a generator expression makes of them), and that are gone over
         again after something has come to their end: an optimizer, `list`, `sum`, a loop without `break`. What comes
-        later, in the same function, in one that is defined after that, or in another method for an attribute that
-        `__init__` binds, gets nothing: gradients are not clipped, parameters are not frozen, numbers are zero.
+        later, in the same function, in one that is defined after that, or in another method for an attribute that one
+        method binds, gets nothing: gradients are not clipped, parameters are not frozen, numbers are zero.
 
     Why it costs time
         It is an error first: an iterator can be gone over once, and Python says nothing when none is left. What was to

@@ -92,8 +92,9 @@ def test_all_places_of_one_name_are_one_finding(tmp_path: Path) -> None:
     assert [one.span.start.row for one in found.related] == [6, 7, 9]
 
 
-def test_an_attribute_in_another_method(tmp_path: Path) -> None:
-    (found,) = findings_of("ACC447", METHODS, tmp_path)
+@pytest.mark.parametrize("method", ["__init__", "build"])
+def test_an_attribute_in_another_method(method: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC447", METHODS.replace("__init__", method), tmp_path)
     assert found.span.start.row == 10
 
 

@@ -116,17 +116,15 @@ class _Search:
         return name in params or any(name in names_bound_in(one.body) for one in around)
 
     def _by_methods(self, flow: DataFlow, name: str) -> Iterator[cst.CSTNode]:
-        """What goes over an attribute that ``__init__`` binds, in other methods of the class, where nothing in the
-        document binds an attribute of this name besides."""
+        """What goes over an attribute that one method binds, in other methods of the class, where nothing in the
+        document binds an attribute of this name besides: there is none before."""
         attribute = name.removeprefix("self.")
         targets = (one.target for one in descendants(self._document.tree, cst.AssignTarget))
         bound = [one for one in targets if isinstance(one, cst.Attribute) and one.attr.value == attribute]
-        root = flow.root
-        if not isinstance(root, cst.FunctionDef) or root.name.value != "__init__" or len(bound) != 1:
-            return
-        for cls in descendants(self._document.tree, cst.ClassDef):
-            if any(one is root for one in cls.body.body):
-                for method in (one for one in cls.body.body if isinstance(one, cst.FunctionDef) and one is not root):
+        for cls in descendants(self._document.tree, cst.ClassDef) if len(bound) == 1 else ():
+            if any(one is flow.root for one in cls.body.body):
+                others = [one for one in cls.body.body if isinstance(one, cst.FunctionDef) and one is not flow.root]
+                for method in others:
                     own = self._flows.of(method)
                     yield from filter(None, (self._goes_over(own, one) for one in own.readings_of(name)))
 
