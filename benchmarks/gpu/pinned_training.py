@@ -22,8 +22,8 @@ from .copies import KINDS, PLAIN, Device, Kind
 ROUNDS = 6
 WARM, LEAST, MOST = 1, 3, 400
 """Steps of a block that are not counted, and how many are."""
-PROBED = 8
-"""Repetitions by which the length of one is found."""
+PROBED, MOST_PROBED = 8, 1024
+"""Repetitions by which the length of one is found: more where a step is not seen to take longer."""
 TIMES = 10
 """How many times as long the step of the second model is."""
 LONGEST = 0.1
@@ -95,9 +95,8 @@ def rows_of(sizes: Sizes) -> torch.Tensor:
 def models(size: int, copy: float, sizes: Sizes, device: Device) -> tuple[Model, Model]:
     """One whose step takes ``copy`` seconds, or as few as it can, and one whose step takes ten times as long."""
     batch = torch.rand(size // sizes.row, sizes.row // 4, device=device.there)
-    bare, deeper = (_trained(repeats, sizes, device) for repeats in (0, PROBED))
-    base = _step(bare, batch, device)
-    each = max(1e-6, (_step(deeper, batch, device) - base) / PROBED)
+    base = _step(_trained(0, sizes, device), batch, device)
+    each = seconds_of_each(base, lambda repeats: _step(_trained(repeats, sizes, device), batch, device))
 
     def lasting(name: str, seconds: float) -> Model:
         repeats = max(0, round((seconds - base) / each))
@@ -106,6 +105,16 @@ def models(size: int, copy: float, sizes: Sizes, device: Device) -> tuple[Model,
 
     short = lasting("short", copy)
     return short, lasting("long", min(LONGEST, TIMES * short.step))
+
+
+def seconds_of_each(base: float, step: Callable[[int], float]) -> float:
+    """What one more repetition adds to a step, which takes ``base`` seconds without any and ``step(repeats)`` with
+    some: as many are tried as it takes to see them. Where they are never seen, other work made the base long, and the
+    most are nearly all that there is to such a step."""
+    repeats = PROBED
+    while (taken := step(repeats)) < 2 * base and repeats < MOST_PROBED:
+        repeats *= 2
+    return (taken - base if taken >= 2 * base else taken) / repeats
 
 
 def _trained(repeats: int, sizes: Sizes, device: Device) -> Callable[[torch.Tensor], None]:

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from accel_advisor.tuning.probe.channel.wire import Settings
 from benchmarks.gpu.claims import compared, words
 from benchmarks.gpu.copies import KINDS, PLAIN, Device, copies
-from benchmarks.gpu.pinned_training import QUICK, Comparison, models, rows_of
+from benchmarks.gpu.pinned_training import QUICK, Comparison, models, rows_of, seconds_of_each
 from benchmarks.gpu.pinning import table
 from benchmarks.gpu.run import WORKLOADS as NAMES
 from benchmarks.gpu.run import earlier
@@ -199,6 +199,13 @@ def test_a_proof_of_one_part_keeps_the_others(tmp_path: Path, forks: Forks) -> N
     assert found["workloads"]["images"] == old
     assert found["workloads"]["compute"]["ours"]["right"] in (True, False)
     assert {"tune", "grid"} == set(found["workloads"]["compute"]["parts"])
+
+
+@pytest.mark.parametrize("late", [0.0, 0.001, 0.02], ids=["quiet", "as long as the step", "much longer"])
+def test_what_a_repetition_takes_is_seen_beside_other_work(late: float) -> None:
+    """A base that other work made long must not make a repetition take nothing: a model would never come to its end."""
+    bare, each = 0.001, 2e-5
+    assert each / 2 <= seconds_of_each(bare + late, lambda repeats: bare + each * repeats) <= 1.1 * each
 
 
 def test_the_proof_of_pinning_runs_and_says_so(tmp_path: Path, forks: Forks) -> None:
