@@ -148,8 +148,7 @@ def test_the_fix_makes_a_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["list", "iterator"])
 def test_what_torch_makes_of_it(version: str) -> None:
     """The claim: an optimizer leaves nothing of an iterator, and nothing is clipped then."""
-    import torch
-
+    torch = pytest.importorskip("torch")
     net = torch.nn.Linear(2, 2)
     params = list(net.parameters()) if version == "list" else net.parameters()
     torch.optim.SGD(params, lr=0.1)
