@@ -103,6 +103,8 @@ def test_an_attribute_in_another_method(method: str, tmp_path: Path) -> None:
     [
         "    def renew(self, net):\n        self.params = net.parameters()\n",
         "def set(trainer, net):\n    trainer.params = list(net.parameters())\n",
+        "    def renew(self, net):\n        self.params, self.net = list(net.parameters()), net\n",
+        "    def renew(self, net):\n        self.params: list[object] = list(net.parameters())\n",
     ],
 )
 def test_silent_about_an_attribute_that_something_else_sets(more: str, tmp_path: Path) -> None:
@@ -124,6 +126,10 @@ INNER_SILENT = {
     ),
     "one with a parameter of that name": ("def update():", "def update(params):"),
     "one with a variable of that name": ("        for p in", "        params = conf.params\n        for p in"),
+    "one beside another that binds the name anew": (
+        "    def update():",
+        "    def renew():\n        nonlocal params\n        params = list(net.a.parameters())\n    def update():",
+    ),
     "one where the optimizer may be made of others": (
         "    optimizer = torch",
         "    if conf.learns:\n        optimizer = torch",
@@ -136,6 +142,13 @@ def test_silent_about_a_function(case: str, tmp_path: Path) -> None:
     before, after = INNER_SILENT[case]
     assert before in INNER
     assert findings_of("ACC447", INNER.replace(before, after), tmp_path) == []
+
+
+def test_the_fix_of_a_generator_expression_stays_in_its_brackets(tmp_path: Path) -> None:
+    source = PROGRAM.replace(MADE, "params = (p for p in net.parameters())\n")
+    text = fixed("ACC447", source, tmp_path)
+    assert text == source.replace("(p for p in net.parameters())", "(list(p for p in net.parameters()))")
+    compile(text, "train.py", "exec")
 
 
 def test_the_fix_makes_a_list(tmp_path: Path) -> None:

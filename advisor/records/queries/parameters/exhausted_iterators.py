@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
@@ -26,6 +26,7 @@ _TO_THE_END = frozenset({"list", "tuple", "sum", "set", "sorted", "dict", "max",
 _CLIPS = tuple(Call(f"torch.nn.utils.{name}") for name in ("clip_grad_norm_", "clip_grad_value_"))
 _KEYWORDS = frozenset({"params", "parameters"})
 _LEAVES = (cst.Break, cst.Return, cst.Yield)
+_BINDS: tuple[type[cst.CSTNode], ...] = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class _Search:
         self._flows = facts.document.once(flows_in)
         self._imported = facts.document.imported
         self._shadowed = names_bound_in(facts.document.tree) | defined_in(facts.document.tree).keys()
+        declared = descendants(facts.document.tree, cst.Global, cst.Nonlocal)
+        self._shared = {item.name.value for one in declared for item in cast("cst.Global", one).names}
         self._generators = facts.program.once(_generators)
         optimizers = facts.operations_of(Within("torch.optim"))
         self._optimizers = {id(one.node) for one in optimizers if one.what.name[:1].isupper()}
@@ -84,7 +87,7 @@ class _Search:
     def _of_name(self, flow: DataFlow, name: str) -> Iterator[Exhausted]:
         binding = flow.only_binding(name)
         made = binding.values[0] if binding is not None and len(binding.values) == 1 else None
-        if binding is None or made is None or not self._lasts(made):
+        if binding is None or made is None or name in self._shared or not self._lasts(made):
             return
         uses = [(one, use) for one in flow.read(binding) if (use := self._goes_over(flow, one)) is not None]
         ends = (one for reading, one in uses if self._to_the_end(flow, reading, one) and flow.at(one) > binding.at)
@@ -119,8 +122,9 @@ class _Search:
         """What goes over an attribute that one method binds, in other methods of the class, where nothing in the
         document binds an attribute of this name besides: there is none before."""
         attribute = name.removeprefix("self.")
-        targets = (one.target for one in descendants(self._document.tree, cst.AssignTarget))
-        bound = [one for one in targets if isinstance(one, cst.Attribute) and one.attr.value == attribute]
+        targets = [cast("cst.AssignTarget", one).target for one in descendants(self._document.tree, *_BINDS)]
+        targets += [one.name for one in descendants(self._document.tree, cst.AsName)]
+        bound = [each for one in targets for each in descendants(one, cst.Attribute) if each.attr.value == attribute]
         for cls in descendants(self._document.tree, cst.ClassDef) if len(bound) == 1 else ():
             if any(one is flow.root for one in cls.body.body):
                 others = [one for one in cls.body.body if isinstance(one, cst.FunctionDef) and one is not flow.root]
